@@ -1,8 +1,8 @@
 # The only makefile of hamel, for GNU make. `make help` lists the targets.
 #
-# The same sources have three builds. build/ contains the release, build/debug a build with the address and undefined
-# behaviour sanitizers, and build/tsan a build with the thread sanitizer. Wildcards find the sources, so a new file
-# needs no change here. Every build first installs missing Debian packages.
+# build/ contains the release. build/debug, build/tsan, build/coverage and build/fuzz contain instrumented builds of the
+# same sources. Wildcards find the sources, so a new file needs no change here. Every build first installs missing
+# Debian packages.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -100,7 +100,7 @@ help:
 	@echo 'make test         run all short tests; the last line counts them'
 	@echo 'make test-long    run all tests, including the thread sanitizer and long fault, fuzz and physics runs'
 	@echo 'make fuzz         fuzz each target for HAMEL_FUZZ_SECONDS (900), guided by coverage'
-	@echo 'make load         load a separate daemon with many requests at once'
+	@echo 'make load         send many concurrent requests to a separate daemon'
 	@echo 'make coverage     report the lines and branches that the tests execute'
 	@echo 'make bench        compare the speed with hand-written CVODE programs'
 	@echo 'make SUNDIALS=DIR build with the SUNDIALS made by deploy/sundials.sh DIR (after make clean)'

@@ -7,7 +7,7 @@
 
 typedef struct api_check_result {
     const char *kind; /* "check", "invariant", or "run" */
-    const char *name; /* "" for a run */
+    const char *name; /* name of the check or invariant; "" for a run */
     bool passed;
     const char *found; /* text such as "value 1.5" or "drift 1e-9, relative 1e-10", or the status of a run */
 } api_check_result;

@@ -1,5 +1,5 @@
-/* documents.h — the files that the daemon serves. api/embed_file.sh converts each of them to a C array: the OpenAPI
- * document, the schema of descriptions, the documentation page (docs/), and the front end (clients/web/). */
+/* documents.h — the files that the daemon serves: the OpenAPI document, the schema of descriptions, the documentation
+ * page (docs/) and the front end (clients/web/). api/embed_file.sh converts each file to a C array. */
 #pragma once
 
 #include <stddef.h>

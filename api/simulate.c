@@ -1,8 +1,8 @@
 /* simulate.c — parses, overrides and reads a description, derives its model, runs it, and reports the results as JSON
  * texts.
  *
- * The function that detects an error fills the whole api_failure: HTTP status, exit code, problem document, and text for
- * a terminal. If memory runs out, the failure has at least the status and the exit code. */
+ * The function that detects an error fills the whole api_failure: HTTP status, exit code, problem document, and
+ * terminal text. If memory runs out, the failure has at least the status and the exit code. */
 #include "api/simulate.h"
 
 #include "api/json/text.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EVENT_MAX_BYTES = 256 * 1024 * 1024 }; /* an event contains two rows; chosen, not measured */
+enum { EVENT_MAX_BYTES = 256 * 1024 * 1024 }; /* two rows of 5 million numbers, each of at most 25 bytes */
 
 api_limits api_limits_default(void) {
     return (api_limits){.json = json_limits_default(), .engine = hamel_limits_default()};

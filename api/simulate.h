@@ -37,7 +37,7 @@ hamel_model *api_prepare(const char *body, size_t length, const char *const *ass
 typedef struct api_observer {
     void *context;
     bool (*header)(void *context, const row_header *header);
-    bool (*row)(void *context, const double *values, size_t count); /* count = column_count of the header */
+    bool (*row)(void *context, const double *values, size_t count); /* `count` is the column_count of the header */
     bool (*event)(void *context, const char *json);
     bool (*progress)(void *context, const char *json, double fraction); /* completed part of the time span, 0 to 1 */
     bool (*summary)(void *context, const char *json, const hamel_summary *summary);

@@ -34,7 +34,7 @@ for _ in $(seq 100); do
 done
 echo "ready at $url"
 
-say "2. Load an example: a thin disk rolls without slipping: five coordinates, two nonholonomic constraints"
+say "2. Load an example: a thin disk that rolls without slipping (five coordinates, two nonholonomic constraints)"
 curl -fsS "$url/v1/examples/$system" >"$scratch/system.json"
 grep -E '"(equation|kinetic_energy|potential_energy)"' "$scratch/system.json" | sed 's/^ *//' | cut -c1-118
 
@@ -88,5 +88,5 @@ say "The server has stopped. Further reading:"
 cat <<'T'
   README.md                        a system in five lines
   build/hamel examples             more systems, to run with hamel run and hamel check
-  make run                         a page for systems at http://127.0.0.1:8080/, the interactive API at /docs
+  make run                         start a daemon: web page at http://127.0.0.1:8080/, interactive API at /docs
 T

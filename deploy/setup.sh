@@ -24,7 +24,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     say "this is not a Debian system, so nothing is installed; the build needs the contents of these packages:"
     # shellcheck disable=SC2086 # a list of words
     printf '  %s\n' $packages >&2
-    exit 0 # they may be installed under other names; the compiler reports missing ones
+    exit 0 # packages may be installed under other names; the compiler reports missing libraries
 fi
 
 # Under make -j several groups are installed at once, but apt-get does not wait for another apt-get.

@@ -4,7 +4,7 @@
  *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
  *
  * A model is immutable and may be shared by threads. A run owns all its state. JSON, HTTP, files and threads belong to
- * other layers; results are passed to the callbacks of a sink.
+ * other layers. Results are passed to the callbacks of a sink.
  *
  * Quantities have the units of the description. n is the number of coordinates, m the number of constraints. A function
  * that fails adds errors to `error`. Every function that returns a status may return HAMEL_NO_MEMORY. */
@@ -34,29 +34,29 @@ typedef struct hamel_limits {
 hamel_limits hamel_limits_default(void);
 
 /* Checks `d`, derives and compiles its equations of motion. On success the caller owns *out and frees it with
- * hamel_model_free; the model no longer refers to `d`. On failure *out is NULL and `error` holds all errors found.
- * `poll` (may be NULL) is polled at intervals; if it does not return HAMEL_OK, its status is returned. */
+ * hamel_model_free. The model does not refer to `d`. On failure *out is NULL and `error` holds all errors found. `poll`
+ * (may be NULL) is polled at intervals. If `poll` does not return HAMEL_OK, its status is returned. */
 hamel_status hamel_model_create(hamel_model **out, const hamel_description *d, const hamel_limits *limits,
                                 hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_model_free(hamel_model *model);
 
-/* Selects between machine code and an interpreter. Machine code and interpreter give bit-identical values. AUTO uses
- * machine code if a typical run is long enough to save more time than the translation costs. */
+/* Selects between machine code and an interpreter. The values are bit-identical in both cases. AUTO uses machine code
+ * if a typical run is long enough to save more time than the translation costs. */
 typedef enum hamel_jit { HAMEL_JIT_AUTO, HAMEL_JIT_ON, HAMEL_JIT_OFF } hamel_jit;
 
 /* Parses "auto", "on" or "off". Returns false for other strings. */
 bool hamel_jit_named(const char *name, hamel_jit *out);
 
 /* Translates the programs of a new model to machine code. Call it before the model is shared. If the processor is not
- * supported or no executable memory is available, the programs are interpreted; with HAMEL_JIT_ON every run then issues
- * a warning. */
+ * supported or no executable memory is available, the programs are interpreted. With HAMEL_JIT_ON, every run then
+ * issues a warning. */
 void hamel_model_translate(hamel_model *model, hamel_jit jit);
 
 /* Reports the errors that can be found without deriving equations. The description may be incomplete. */
 void hamel_description_check(const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error);
 
-/* A shape of a drawing. `points`, `axes` and `sizes` are names of columns; each row contains their values. */
+/* A shape of a drawing. `points`, `axes` and `sizes` are names of columns, whose values are in each row. */
 typedef struct hamel_shape {
     const char *kind;    /* "point", "line", "spring", "circle", "disk", "box" or "path" */
     const char *name;    /* name of the element that the shape shows, or "" */
@@ -139,7 +139,7 @@ typedef struct hamel_invariant_result {
 typedef struct hamel_check_result {
     const char *name;
     /* the value at the time of the check; for a check at all times (`always`), the value furthest outside the allowed
-     * range, or the value nearest to its edge if no value is outside */
+     * range or, if no value is outside, nearest to its edge */
     double value;
     bool reached, passed; /* reached: false if the run ended before the time of the check */
 } hamel_check_result;
@@ -165,7 +165,7 @@ typedef struct hamel_redundancy {
 } hamel_redundancy;
 
 /* The result of a run in addition to its rows. The summary owns its arrays and strings, except the fields marked as
- * borrowed; hamel_summary_free frees the owned arrays and strings. */
+ * borrowed. hamel_summary_free frees the owned arrays and strings. */
 typedef struct hamel_summary {
     hamel_outcome outcome;
     double t;                            /* time reached */
@@ -227,8 +227,8 @@ typedef struct hamel_variation hamel_variation;
 
 /* Prepares a sweep over `targets`. On success the caller owns *out, which borrows the model, and frees it with
  * hamel_variation_free. If the equations or settings (times, tolerances, friction) contain the value of a target
- * instead of its symbol, each member needs its own model; the function then returns HAMEL_UNSUPPORTED, with the reason.
- * If an entry of `targets` names nothing that a sweep can vary, returns HAMEL_INVALID. */
+ * instead of its symbol, returns HAMEL_UNSUPPORTED, with the reason. Each member then needs its own model. If an entry
+ * of `targets` names nothing that a sweep can vary, returns HAMEL_INVALID. */
 hamel_status hamel_variation_create(hamel_variation **out, const hamel_model *model, const char *const *targets,
                                     size_t count, hamel_error *error) HAMEL_CHECKED;
 void hamel_variation_free(hamel_variation *v);
@@ -241,8 +241,8 @@ typedef struct hamel_member_end {
 } hamel_member_end;
 
 /* Receives members in any order, with interleaved rows, on the thread of hamel_run_members. `begin` is called after a
- * member's initialization has succeeded, and again if the member is rerun; its earlier rows are then invalid. Any
- * callback may be NULL. A callback that returns false cancels the sweep. */
+ * member's initialization has succeeded. If the member is rerun, `begin` is called again, and the member's earlier rows
+ * are invalid. Any callback may be NULL. A callback that returns false cancels the sweep. */
 typedef struct hamel_members_sink {
     void *context;
     bool (*begin)(void *context, size_t member, const hamel_header *header);
@@ -257,7 +257,7 @@ typedef struct hamel_members_options {
     bool assess;    /* evaluate the invariants and checks of the description for the summaries */
 } hamel_members_options;
 
-/* Runs `count` members; values[i * targets + k] is the value of target k in member i. The results of a member do not
+/* Runs `count` members. values[i * targets + k] is the value of target k in member i. The results of a member do not
  * depend on other members or their number. Returns HAMEL_OK once every member has finished, even if members have
  * failed. If the sweep is canceled, returns HAMEL_CANCELED. */
 hamel_status hamel_run_members(const hamel_variation *v, const hamel_members_options *options, size_t count,
@@ -482,7 +482,7 @@ typedef struct hamel_argument {
 
 /* Linearizes the motion of `d` on its constraint manifold about `at`, an equilibrium of the same description. If `at`
  * is NULL, linearizes about the consistent initial state. An elimination of the constraints with complete pivoting
- * selects the dependent coordinates; all other coordinates are independent. `inputs` are names of parameters; the list
+ * selects the dependent coordinates. All other coordinates are independent. `inputs` are names of parameters. The list
  * may be empty. Returns HAMEL_LIMIT if there are more than 600 coordinates and constraints together, because matrices
  * are dense. On success the caller owns *out and frees it with hamel_linearization_free. */
 hamel_status hamel_linearize(hamel_linearization **out, const hamel_description *d, const hamel_equilibrium *at,
@@ -510,9 +510,9 @@ typedef struct hamel_forces {
     size_t count;
 } hamel_forces;
 
-/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). `reactions` contains,
- * for each coordinate in the constraint, the value λ A_ci and an equal expression in inertia, forces and the reactions
- * of all other constraints. */
+/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). For each coordinate
+ * in the constraint, `reactions` contains the value λ A_ci. It also contains an equal expression in inertia, forces and
+ * the reactions of all other constraints. */
 typedef struct hamel_relaxation {
     const char *constraint;
     double multiplier;
@@ -521,7 +521,7 @@ typedef struct hamel_relaxation {
 } hamel_relaxation;
 
 /* Computes the generalized forces of each element at the initial state. The arguments are as for hamel_analyze, except
- * that `error` must not be NULL. For Coulomb friction the value is the actual force, even if the contact sticks; the
+ * that `error` must not be NULL. For Coulomb friction, the value is the actual force, even if the contact sticks. The
  * expression is the sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On
  * success the caller owns *out and frees it with hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
@@ -550,7 +550,7 @@ typedef struct hamel_equilibria {
  * them. For a large system fewer configurations are tried, to bound the work. Cyclic coordinates with an initial
  * velocity keep that velocity (steady motions). For a family of equilibria, the member nearest to the initial values is
  * returned. If the equations contain t, only configurations that are equilibria at all times are returned. If a
- * constraint or force changes with time or requires motion, the system cannot be at rest, and the function returns
+ * constraint or force changes with time or requires motion, the system cannot be at rest. The function then returns
  * HAMEL_INVALID with the name of the constraint or force. An empty list is not an error. On success the caller owns
  * *out and frees it with hamel_equilibria_free. */
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,

@@ -20,7 +20,7 @@ static const double day_seconds = 86400;
 
 struct access_list {
     token_owner *known;   /* owners of all tokens loaded since the start, including removed ones */
-    bool anyone;          /* no file of tokens: `anyone` is the only owner */
+    bool anyone;          /* true without a file of tokens; the only owner is then `anyone` */
     pthread_mutex_t lock; /* guards the members below and the hashes of owners */
     token_owner **owners; /* owners in the file */
     size_t count;
@@ -180,7 +180,7 @@ static void fill_owner(token_owner *owner, json_reader *r, const token_file *fil
     const char *pointer = json_pointer_of_index(r, "/tokens", k);
     if (!e->name || !e->hash) return; /* already reported */
     if (!name_is_sane(e->name)) {
-        json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name has 1 to %d printable ASCII characters",
+        json_fault_at(r, json_pointer_of_key(r, pointer, "name"), "a name must have 1 to %d printable ASCII characters",
                       TOKEN_NAME_BYTES - 1);
     }
     if (strlen(e->hash) != DIGEST_HEX || strspn(e->hash, "0123456789abcdef") != DIGEST_HEX)
@@ -323,7 +323,7 @@ bool access_take_request(token_owner *owner, double *seconds) {
 }
 
 /* The caller holds the locks of the list and of the owner. If there are several owners, the use of each must not exceed
- * the part that remains free. If n owners use their maximum, 1/(n + 1) of the resource is therefore free. The sum of
+ * the amount that remains free. If n owners use their maximum, 1/(n + 1) of the resource is therefore free. The sum of
  * run slots is not checked here, since the pool of streams bounds it. */
 static access_grant decide_grant(const access_list *a, const token_owner *owner, access_resource kind, double amount,
                                  double most) {

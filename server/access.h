@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: everything, for all owners */
+enum { SCOPE_READ = 1, SCOPE_RUN = 2, SCOPE_ADMIN = 4 }; /* admin: all rights for the jobs of all owners */
 enum { TOKEN_NAME_BYTES = 64, TOKEN_TEXT_BYTES = 80 };
 
 /* In all quotas 0 means no limit. */

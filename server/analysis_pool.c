@@ -16,8 +16,8 @@
 
 /* Interval between polls of the budget while a process computes: half a time slice of cpu_slots.c. */
 enum { ROUND_MS = 2 };
-/* Interval between polls of the budget while a request waits for a process. The value is chosen: ten polls a second
- * cost little, and a canceled request ends without a noticeable delay. */
+/* Interval between polls of the budget while a request waits for a process. Ten polls a second cost little processor
+ * time, and a canceled request ends within 0.1 s. */
 #define WAIT_SECONDS 0.1
 
 typedef struct process {
@@ -166,7 +166,7 @@ static double cpu_seconds_of(const process *p) {
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Polls the budget, which may yield the CPU slot; stops the process while another thread has the slot. */
+/* Polls the budget. The poll may yield the CPU slot. While another thread has the slot, the process is stopped. */
 static bool may_continue(analysis_pool *a, budget *b, process *p) {
     bool stops = budget_slot_is_wanted(b);
     charge_process(p, b, cpu_seconds_of(p));

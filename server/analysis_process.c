@@ -88,8 +88,8 @@ static bool limit_to(__rlimit_resource_t resource, double most, bool finally) {
     return setrlimit(resource, &limit) == 0;
 }
 
-/* Raises the score of this process, so that the kernel kills this process before the daemon if the machine runs out of
- * memory. */
+/* Raises the out-of-memory score of this process by half of the maximum (1000). If the machine runs out of memory, the
+ * kernel therefore kills this process before the daemon. */
 static void volunteer(void) {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
     if (!file) return;

@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Interval between two checks of the limits: shorter than a time slice (4 ms) and a tick of the coarse clock. */
+/* Interval between two checks of the limits. It is shorter than a time slice of cpu_slots.c (4 ms), so that a slice is
+ * not exceeded for long. */
 #define LOOK_SECONDS 0.003
-/* Retry-After if other requests used most of the processor time. The value is chosen: long enough that retries do
- * not add to the load, and short compared with --time-limit (600 s by default). */
+/* Retry-After if other requests used most of the processor time. The time is long enough that retries add little to the
+ * load, and short compared with --time-limit (600 s by default). */
 #define BUSY_SECONDS 10
 
 static const char *const spent_names[] = {

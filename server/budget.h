@@ -4,7 +4,8 @@
  * used since the last charge to the token owner and checks all limits. A poll also yields the CPU slot if the time
  * slice has ended and other threads wait.
  *
- * The first exceeded limit ends the budget; later polls report it again. Only one thread at a time may use a budget. */
+ * The first exceeded limit ends the budget, and all later polls report this limit. Only one thread at a time may use a
+ * budget. */
 #pragma once
 
 #include "api/simulate.h"
@@ -26,7 +27,7 @@ typedef struct budget {
     token_owner *owner;
     const atomic_bool *cancel;
     budget_limits limits;
-    double since, deadline; /* times (clock_seconds); without a limit deadline is INFINITY */
+    double since, deadline; /* start and end (clock_seconds); `deadline` is INFINITY without a limit */
     double looked;          /* time of the last check of the limits */
     double charged;         /* processor time of the thread at the last charge, s */
     double used, derived;   /* processor time in s: total, and in derivations only */
@@ -44,18 +45,18 @@ void budget_open(budget *b, cpu_slots *slots, token_owner *owner, const atomic_b
 void budget_begin(budget *b);
 void budget_close(budget *b); /* releases the slot */
 
-void budget_take_slot(budget *b);    /* waits; no-op if the slot is already held */
+void budget_take_slot(budget *b);    /* waits for a slot; no-op if a slot is already held */
 void budget_release_slot(budget *b); /* no-op if the slot is not held */
 
 /* Charges the processor time of another process that computes under this budget's slot. */
 void budget_add(budget *b, double seconds);
-bool budget_slot_is_wanted(const budget *b); /* true: the next poll may wait; stop the other process first */
+bool budget_slot_is_wanted(const budget *b); /* true if the next poll may wait; stop the other process first */
 
 /* Marks the beginning or the end of a derivation. */
 void budget_derive(budget *b, bool deriving);
 
-/* budget_problem returns a problem document about the exceeded limit, or NULL if no limit was exceeded or if out of
- * memory. It sets *http to the status of the document, and *retry_after to the seconds after which to retry. If a retry
- * will fail as well, it sets *retry_after to 0. */
+/* budget_problem returns a problem document about the exceeded limit, or NULL if no limit was exceeded or memory is
+ * exhausted. It sets *http to the status of the document, and *retry_after to the seconds after which to retry. If a
+ * retry would fail as well, *retry_after is 0. */
 bool budget_spent(const budget *b); /* returns true if a limit was exceeded, false if the work was only canceled */
 cJSON *budget_problem(const budget *b, const char *instance, int *http, int *retry_after);

@@ -16,8 +16,8 @@ double clock_cpu_seconds(void); /* processor time of the calling thread */
 
 double clock_used_seconds(const struct rusage *used); /* user and system time */
 
-/* clock_deadline returns the time `seconds` from now, for pthread_cond_timedwait; clock_condition_init initializes a
- * condition variable. Deadlines and condition variables use CLOCK_MONOTONIC. */
+/* clock_deadline returns the time `seconds` from now, for pthread_cond_timedwait. clock_condition_init initializes a
+ * condition variable. Both functions use CLOCK_MONOTONIC. */
 struct timespec clock_deadline(double seconds);
 void clock_condition_init(pthread_cond_t *out);
 

@@ -1,5 +1,5 @@
 /* config.c — options of the daemon; see config.h. Values are kept as text until all sources have been read, since flags
- * override the environment. Then each value is checked once; a message names the source of the value. */
+ * override the environment. Then each value is checked once. Messages name the source of the value. */
 #include "server/config.h"
 
 #include "server/regular_file.h"
@@ -106,7 +106,7 @@ static size_t find_option(const char *name, size_t length) {
 static bool set(settings *s, size_t i, const char *where, const char *text, char message[CONFIG_MESSAGE_BYTES]) {
     if (strlen(text) >= CONFIG_TEXT_BYTES)
         return config_fail(message, "%s: longer than %d bytes", where, CONFIG_TEXT_BYTES - 1);
-    if (s->given[i]) return true; /* a source read before has precedence */
+    if (s->given[i]) return true; /* a source that was read earlier has precedence */
     s->given[i] = true;
     snprintf(s->text[i], CONFIG_TEXT_BYTES, "%s", text);
     snprintf(s->where[i], CONFIG_TEXT_BYTES, "%s", where);
@@ -361,10 +361,10 @@ void config_print_help(void) {
         printf("  %-22s %s%s%s%s\n", flag, config_options[i].help, *standard ? " (default: " : "", standard,
                *standard ? ")" : "");
     }
-    fputs("\nEach option is also HAMELD_NAME in the environment (HAMELD_MAX_BODY) and a key of the file (max_body).\n"
-          "Flags override the environment, and the environment overrides the file.\n"
+    fputs("\nEach option can also be set as HAMELD_NAME in the environment (HAMELD_MAX_BODY) or as a key of the file\n"
+          "(max_body). Flags override the environment, and the environment overrides the file.\n"
           "On SIGTERM the daemon refuses new connections and requeues jobs; streamed runs get half of --grace to\n"
-          "finish. On SIGINT it exits without waiting for them. On SIGHUP it reads the file of tokens and the\n"
-          "certificate again. The log is written to stderr as lines of JSON.\n",
+          "finish. On SIGINT it exits without waiting for these runs. On SIGHUP it reads the file of tokens and\n"
+          "the certificate again. The log is written to stderr as lines of JSON.\n",
           stdout);
 }

@@ -1,7 +1,7 @@
-/* config.h — the options of a daemon: flags, then HAMELD_* in the environment, then a JSON file, then defaults.
+/* config.h — options of a daemon, by precedence: flags, HAMELD_* in the environment, a JSON file, defaults.
  *
- * Every option exists in all three sources under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. One table
- * in config.c defines them and their help texts. An unknown or malformed option is an error. */
+ * Every option can be set in all three sources under one name: `--max-body N`, HAMELD_MAX_BODY, {"max_body": N}. A
+ * table in config.c defines the options and their help texts. An unknown or malformed option is an error. */
 #pragma once
 
 #include "engine/hamel.h"
@@ -36,8 +36,8 @@ typedef struct server_config {
     socklen_t address_length;
 } server_config;
 
-/* Fills *config. If an option is invalid, returns false with a one-line message that names it. `environment` has the
- * form of environ. After --help or --version, which are recorded in *config, no other source is read. */
+/* Fills *config. If an option is invalid, returns false with a one-line message that names this option. `environment`
+ * has the form of environ. After --help or --version, which are recorded in *config, no other source is read. */
 bool config_read(server_config *config, int argc, char *const *argv, char *const *environment,
                  char message[CONFIG_MESSAGE_BYTES]);
 

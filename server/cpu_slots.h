@@ -5,10 +5,11 @@
  * time slice. So every stream advances, and no slot is held for a client that does not read.
  *
  * Runs belong to shares, one for each token owner. A free slot goes to a share that holds no slot. Among several shares
- * without a slot, the free slot goes to the share that has computed least. Within a share it goes to the run that has
- * waited longest. So a hundred streams of one owner get as much processor time as one stream of another owner. If a
- * share waits without a slot, a share that holds several slots yields one of its slots immediately. A share that was
- * idle starts with at least the usage of the share that got a slot last, so a share gains nothing by being idle. */
+ * without a slot, the free slot goes to the share that has computed for the shortest time. Within a share the slot goes
+ * to the run that has waited longest. So a hundred streams of one owner get as much processor time as one stream of
+ * another owner. If a share waits without a slot, a share that holds several slots yields one of its slots immediately.
+ * A share that was idle starts with at least the usage of the share that got a slot last, so a share gains nothing by
+ * being idle. */
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +19,7 @@
 
 typedef struct cpu_waiter cpu_waiter;
 
-/* Zero-initialize. A share must outlive its slots; the lock of cpu_slots guards it. */
+/* Zero-initialize. A share must outlive its slots. The lock of cpu_slots guards the share. */
 typedef struct cpu_share {
     double used;  /* computing time, s */
     size_t users; /* threads that wait for a slot or hold one */
@@ -34,9 +35,9 @@ typedef struct cpu_slots {
     cpu_waiter *first, *last;
 } cpu_slots;
 
-/* The slot of one thread: held, waited for or not needed. Zero-initialize. */
+/* The slot of one thread. The thread holds the slot, waits for it, or does not need it. Zero-initialize. */
 typedef struct cpu_slot {
-    cpu_share *share; /* set before the first use; NULL: the common share */
+    cpu_share *share; /* set before the first use; NULL means the common share */
     bool held;
     double since; /* start of the time slice (clock_seconds) */
 } cpu_slot;

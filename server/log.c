@@ -1,5 +1,6 @@
 /* log.c — the daemon's log; see log.h. A line is built in a fixed buffer on the stack. The log never allocates, so it
- * can report that memory is exhausted. If a line is too long, its last fields are omitted; it remains valid JSON. */
+ * can report that memory is exhausted. If a line is too long, its last fields are omitted, and the line remains valid
+ * JSON. */
 #include "server/log.h"
 
 #include "server/clock.h"

@@ -3,7 +3,8 @@
  *     log_write(log, LOG_INFO, "request", LOG_FIELDS(log_text("method", m), log_number("status", 200)));
  *
  * Each line is written by one call of write() under a lock, so lines of different threads never mix. Texts from clients
- * are escaped and truncated to 512 bytes. Bodies are never logged, nor are header values other than the request id. */
+ * are escaped and truncated to 512 bytes. Bodies are never logged. The only logged header values are the request id and
+ * traceparent. */
 #pragma once
 
 #include "engine/base/error.h"

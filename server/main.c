@@ -22,9 +22,8 @@
 
 enum { EXIT_USAGE = 2, EXIT_CANNOT_SERVE = 5, SPARE_DESCRIPTORS = 128 };
 
-/* Fractions of --grace. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final problems
- * and slow clients until SHARE_TO_END. In the rest of the time, the daemon ends its threads. The value is chosen:
- * runs and their clients share the time, and ending threads takes a few milliseconds. */
+/* Fractions of --grace. Streamed runs may complete within SHARE_TO_FINISH. Then the daemon waits for final problems and
+ * slow clients until SHARE_TO_END. In the rest of the time it ends its threads, which takes milliseconds. */
 #define SHARE_TO_FINISH 0.5
 #define SHARE_TO_END 0.95
 
@@ -34,7 +33,7 @@ extern char **environ;
  * the end of its heap. By default the threshold for mappings grows up to 32 MiB when a mapped block is freed. Freed
  * parts of large models would then stay in the heaps. */
 enum {
-    HEAPS = 4,                      /* chosen: fewer partly empty heaps than by default (up to eight for each core) */
+    HEAPS = 4,                      /* fewer partly empty heaps than with the default of up to eight for each core */
     OWN_MAPPING_BYTES = 512 * 1024, /* larger than the ring of a stream (256 KiB), which each run allocates */
     FREE_BYTES = 32 * 1024 * 1024,
 };
@@ -152,7 +151,7 @@ static api_limits limits_of(const server_config *config) {
     api_limits limits = api_limits_default();
     limits.json.bytes = (size_t)config->max_body;
     limits.jit = config->jit;
-    /* The value is chosen so that one description cannot exhaust the memory; SECURITY.md gives the total for all
+    /* One description gets at most 1 GiB, so that it cannot exhaust the memory. SECURITY.md gives the total for all
      * descriptions. */
     limits.engine.memory = (size_t)1 << 30;
     limits.engine.nodes = 5000000;
@@ -332,7 +331,7 @@ int main(int argc, char **argv) {
         print_failure(message, EXIT_USAGE);
     } else if (config.check_config) {
         char shown[STORE_URL_BYTES];
-        printf("%s, store %s, %s: good\n", config.worker ? "no listening" : config.listen,
+        printf("%s, store %s, %s: good\n", config.worker ? "not listening" : config.listen,
                store_shown(config.store, shown),
                access_open_to_anyone(owners) ? "any local user has access" : "access by token");
         code = EXIT_SUCCESS;

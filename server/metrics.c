@@ -10,7 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Upper bounds on the histogram buckets in seconds, chosen to range from a short reply to a run of ten minutes. */
+/* Upper bounds of the histogram buckets in seconds, from a short reply to a run of ten minutes, the default of
+ * --time-limit. */
 static const double bounds[METRIC_BUCKETS] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                               0.1,    0.25,  1,      2.5,   10,   60,    600};
 /* HTTP statuses that are counted separately; the last entry counts all other statuses. */

@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum { BODIES = 4, ENTRIES_MAX = 512 };
-/* Interval between polls of a waiting request's budget. The value is chosen: the delay of a cancellation is not
- * noticeable. */
+/* Interval between polls of a waiting request's budget. A cancellation is delayed by at most 0.05 s. */
 #define LOOK_SECONDS 0.05
 
 typedef struct hash {
@@ -140,7 +139,7 @@ static void uncharge(model_cache *c, cache_entry *e) {
     if (e->user) e->user->model_bytes -= e->bytes;
 }
 
-/* Returns true if an owner who uses `own` may use more: each owner must leave free as much as the owner uses. If n
+/* Returns true if an owner that uses `own` may use more: each owner must leave free as much as the owner uses. If n
  * owners use their maximum, 1/(n + 1) of the whole is therefore free. */
 static bool leaves_enough(size_t own, size_t all, size_t most) {
     return most == 0 || (all < most && (own == 0 || own < most - all));

@@ -2,7 +2,7 @@
  *
  * Two descriptions are equal if their canonical JSON is equal: white space, the order of keys and the notation of
  * numbers do not matter. If equal descriptions arrive at the same time, one request derives the model and the other
- * requests wait. Models are immutable and shared; each user has a lease. Unused models are kept within a bound of
+ * requests wait. Models are immutable and shared. Each user has a lease. Unused models are kept within a bound of
  * bytes, and the least recently used are dropped first. Failures are not cached. */
 #pragma once
 
@@ -30,8 +30,8 @@ typedef struct model_bounds {
 model_cache *model_cache_open(const api_limits *limits, metrics *counters, const model_bounds *bounds);
 void model_cache_close(model_cache *c); /* call after the last lease has been released */
 
-/* Acquires the model of body[length]. If the model is not cached, derives it within the budget. Releases the CPU slot
- * while another request derives it. On failure, or if the budget ends, returns false and fills *failure. */
+/* Acquires the model of body[length]. If the model is not cached, derives it within the budget. While another request
+ * derives the model, the CPU slot is released. On failure, or if the budget ends, returns false and fills *failure. */
 bool model_cache_take(model_cache *c, const char *body, size_t length, budget *b, const char *file, model_lease *out,
                       api_failure *failure);
 void model_cache_release(model_cache *c, model_lease *lease); /* no-op if there is no lease */

@@ -11,7 +11,7 @@
 
 typedef struct pool pool;
 
-/* Starts a thread with the small stack of the threads of pools and workers. */
+/* Starts a thread with the small stack that threads of pools and workers have. */
 bool pool_start_thread(pthread_t *out, void *(*run)(void *context), void *context);
 
 pool *pool_open(size_t threads, size_t queued); /* NULL if out of memory */

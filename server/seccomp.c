@@ -1,6 +1,6 @@
 /* seccomp.c — filter of system calls; see seccomp.h. The lists contain the calls of the daemon, the C library, SQLite,
  * libpq, libmicrohttpd and GnuTLS. libseccomp omits calls that an architecture does not have. The tests run the daemon
- * with SECCOMP_KILL, so that a call missing in these lists ends the daemon. */
+ * with SECCOMP_KILL, so that a call missing from these lists ends the daemon. */
 #include "server/seccomp.h"
 
 #include "server/log.h"
@@ -138,8 +138,8 @@ bool seccomp_install(seccomp_mode how, unsigned keeps, char *message, size_t roo
     return !failed || refuse_filter(message, room, -failed);
 }
 
-/* libseccomp exports to a descriptor only, here to a pipe. The pipe has room for the longest possible filter, so the
- * export does not block. */
+/* libseccomp exports to a descriptor only, here to a pipe. The pipe (64 KiB) can hold the longest possible filter (32
+ * KiB), so the export does not block. */
 static int export(scmp_filter_ctx filter, seccomp_filter *out) {
     int ends[2], failed = pipe2(ends, O_CLOEXEC) == 0 ? 0 : -errno;
     if (failed) return failed;

@@ -132,7 +132,7 @@ bool spawner_start(spawner *s, const spawner_work *work, char *message, size_t r
     pid_t pid = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) pid = fork();
     if (pid < 0) /* the caller then exits, which closes the sockets */
-        return failed_with(message, room, "no process for %s: %s", work->name, strerror(errno));
+        return failed_with(message, room, "cannot fork a process for %s: %s", work->name, strerror(errno));
     if (pid == 0) {
         end_with_parent(parent);
         close(ends[0]);

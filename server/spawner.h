@@ -1,9 +1,9 @@
 /* spawner.h — separate processes for work that may crash, forked by a process without threads.
  *
- * A program with threads or a system-call filter (seccomp.c) cannot fork. Therefore the daemon forks one process, the
- * spawner, before it has threads, a filter, secrets, sockets or a database. On request of the daemon the spawner forks
- * the other processes and passes the daemon a socket to each (SCM_RIGHTS). The spawner sends signals to these processes
- * and waits for their end.
+ * A process with threads cannot fork safely, and the system-call filter (seccomp.c) does not allow a fork. Therefore
+ * the daemon forks one process, the spawner, before it has threads, a filter, secrets, sockets or a database. When the
+ * daemon requests a process, the spawner forks it and passes the daemon a socket to it (SCM_RIGHTS). The spawner sends
+ * signals to these processes and waits for their end.
  *
  * The spawner does not reap a process before spawner_end, so its pid is not reused and a signal never reaches another
  * process. When the daemon ends, even by a crash, the spawner reads end-of-file from its socket and exits. The kernel

@@ -6,15 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define USAGE_SECONDS 1.0 /* interval between writes of usage; chosen: a crash loses at most one second of usage */
+#define USAGE_SECONDS 1.0 /* interval between writes of usage; a crash loses the usage since the last write */
 
-/* Number of jobs deleted in one transaction, for which other changes wait. The value is chosen: few enough for a
- * short wait, and enough that the cost of a commit does not dominate. */
+/* Number of jobs deleted in one transaction, for which other changes wait. More jobs would make this wait longer. With
+ * fewer jobs, the cost of the commits would dominate. */
 enum { SLICE = 100 };
 #define DAY_SECONDS 86400.0
 #define ROUND_MOST_SECONDS 60.0
 #define ROUND_LEAST_SECONDS 0.5
-#define PAUSE_SECONDS 0.01 /* pause between slices; chosen: other changes can be committed in this time */
+#define PAUSE_SECONDS 0.01 /* pause between slices, in which other changes can be committed */
 
 struct upkeep {
     upkeep_setup setup;

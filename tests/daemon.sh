@@ -1,4 +1,4 @@
-# Start of test scripts that run the programs; source this file first. Changes to an empty directory. At the end of the
+# Setup of test scripts that run the programs; source this file first. Changes to an empty directory. At the end of the
 # script, removes the directory and stops the daemon.
 . "${BASH_SOURCE[0]%/*}/tap.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -68,7 +68,7 @@ count_results() {
                 report(why)
                 for (i = NR - 39; i <= NR; i++) if (i > 0 && (i % 40) in last) failures = failures "      " last[i % 40] "\n"
             }
-            if (passed + failed + skipped == 0) report("no test in it")
+            if (passed + failed + skipped == 0) report("the program has no tests")
             printf "%-6s %s: %d passed%s%s, %s s\n%s%s", failed ? "FAILED" : "ok", command, passed,
                    failed ? ", " failed " failed" : "", skipped ? ", " skipped " skipped" : "", seconds, skips, failures
             print passed + 0, failed + 0 > counts

@@ -14,7 +14,7 @@
 
 enum {
     KEYS_MAX = 64, /* maximum number of keys of one json_kind; json_read_object marks the found keys in 64 bits */
-    /* bytes of a message; longer messages are cut (chosen: room for a sentence and the 60 bytes of hamel_shown) */
+    /* bytes of a message, which is a sentence with a quotation of at most 60 bytes (hamel_shown) */
     MESSAGE_MAX = 512
 };
 
@@ -334,7 +334,7 @@ int json_read_choice(json_reader *r, const cJSON *value, const char *pointer, co
     return -1;
 }
 
-/* Returns one bound on a range as a string: "1" or "N" for [1, "N"]. */
+/* Returns one bound of a range as a string: "1" or "N" for [1, "N"]. */
 static const char *family_bound(json_reader *r, const cJSON *value, const char *pointer) {
     if (cJSON_IsString(value)) return json_copy(r, value->valuestring);
     if (cJSON_IsNumber(value)) return json_number_text(r, value->valuedouble);

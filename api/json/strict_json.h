@@ -15,8 +15,8 @@ typedef struct json_limits {
     size_t bytes, depth, nodes;
 } json_limits;
 
-/* Returns 16 MiB, 64 levels and 1,000,000 values. The limits are chosen: the largest example has less than 1/2,000
- * of these bytes and values, and 1/9 of these levels. The items of cJSON, 64 bytes each, then take at most 64 MB. */
+/* Returns 16 MiB, 64 levels and 1,000,000 values. The largest example has less than 1/2,000 of these bytes and values,
+ * and 1/9 of these levels. cJSON stores each value in 64 bytes, so the values take at most 64 MB. */
 json_limits json_limits_default(void);
 
 typedef struct json_fault {

@@ -14,7 +14,7 @@ typedef enum sweep_mode { SWEEP_GRID, SWEEP_ZIP, SWEEP_RANDOM, SWEEP_LATIN_HYPER
 
 /* The values of one target: a list or a range. */
 typedef struct sweep_axis {
-    const char *target;  /* "m", "theta.initial", "theta.velocity" */
+    const char *target;  /* such as "m", "theta.initial" or "theta.velocity" */
     const char **listed; /* numbers and expressions as text; NULL for a range */
     double from, to;
     size_t count;  /* number of listed values, or of points of a range; 0 for a range without `count` */
@@ -25,7 +25,7 @@ typedef enum reduction { REDUCE_FINAL, REDUCE_MIN, REDUCE_MAX, REDUCE_MEAN } red
 
 /* One entry of `collect`: a number computed from the rows of each member. */
 typedef struct sweep_collected {
-    const char *name;       /* name of a column, or of the expression; NULL: all columns */
+    const char *name;       /* name of a column, or of the expression; NULL selects all columns */
     const char *expression; /* expression to add as an output; NULL if the column exists */
     reduction reduce;
 } sweep_collected;

@@ -175,12 +175,12 @@ void sweep_run_end(const sweep_counts *counts, table_form form, text_buffer *out
 typedef struct member_result {
     sweep_reducer *reducer; /* NULL if the run has not begun */
     hamel_outcome outcome;
-    char *problem; /* or NULL */
+    char *problem; /* reason why the run failed or is incomplete; otherwise NULL */
 } member_result;
 
 typedef struct block {
     const sweep_run *run;
-    member_result *results; /* count */
+    member_result *results; /* `count` results */
     size_t first, count;
     bool no_memory;
 } block;

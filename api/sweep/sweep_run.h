@@ -1,8 +1,8 @@
-/* sweep_run.h — runs the members of a sweep in this process, and writes one row of a table for each.
+/* sweep_run.h — runs the members of a sweep in this process, and writes one row of a table for each member.
  *
  * If all values are numbers and one model can vary them, the members share that model. Otherwise each member has its
- * own model. In both cases the table has the same rows, up to rounding. Several threads may run members of one sweep.
- * The status of a member is "completed", "terminated", "incomplete" or "failed". */
+ * own model. Several threads may run members of one sweep. The status of a member is "completed", "terminated",
+ * "incomplete" or "failed". */
 #pragma once
 
 #include "api/json/text.h"

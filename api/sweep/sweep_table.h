@@ -19,7 +19,7 @@ typedef struct sweep_columns {
 
 /* The cells of one row. Borrowed. */
 typedef struct sweep_cells {
-    size_t member; /* from 0 */
+    size_t member; /* number of the member, from 0 */
     const char *job, *name;
     const cJSON *assignments; /* list of "TARGET=VALUE", where VALUE is a number or expression; may be NULL */
     const char *status;

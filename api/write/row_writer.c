@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* bytes of a line: the header, or a row. The value is chosen: a row of 10 million numbers, of at most 25 bytes each
- * with the comma. */
+/* Maximum bytes of a line, which is the header or a row. A row of 10 million numbers fits, because a number with its
+ * comma has at most 25 bytes. */
 enum { LINE_MAX_BYTES = 256 * 1024 * 1024 };
 
 /* If a client accepts several formats with equal quality, the server uses the first of them in this list. */

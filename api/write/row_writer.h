@@ -29,8 +29,8 @@ typedef struct row_writer row_writer;
 typedef enum row_object { ROW_EVENT, ROW_PROGRESS, ROW_SUMMARY, ROW_HEARTBEAT } row_object;
 
 typedef struct row_format {
-    const char *name;       /* "csv" */
-    const char *media_type; /* "text/csv" */
+    const char *name;       /* such as "csv" */
+    const char *media_type; /* such as "text/csv" */
     bool whole;             /* the format keeps all rows until the end of the run */
     size_t writer_bytes;    /* size of the writer's struct, which begins with a row_writer */
     bool (*begin)(row_writer *w, const row_header *header);

@@ -1,6 +1,6 @@
 /* write_sse.c — writes the objects of NDJSON as server-sent events (HTML Living Standard 9.2). The type of an event is
- * the name of its object. The id of an event is the number of its object, so that a client can resume after it;
- * progress and interim objects have no id. A heartbeat is a comment line, which clients ignore. */
+ * the name of its object. The id of an event is the number of its object, so that a client can resume after this
+ * object. Progress and interim objects have no id. A heartbeat is a comment line, which clients ignore. */
 #include "api/json/text.h"
 #include "api/write/write_formats.h"
 

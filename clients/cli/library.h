@@ -1,7 +1,7 @@
 /* library.h — shared libraries that only some commands use, loaded when they are needed.
  *
  * libcurl and libcairo depend on 50 further libraries. When the program was linked to libcurl and libcairo, `hamel run`
- * of a pendulum took 12 ms of processor time; 8 ms of this time were for loading these libraries. */
+ * of a pendulum took 12 ms of processor time. Loading these libraries took 8 ms of this time. */
 #pragma once
 
 #include <stddef.h>

@@ -14,13 +14,12 @@ static void print_usage(FILE *out) {
     fprintf(out, "hamel %s: motion of constrained mechanical systems from a description in JSON\n\n", HAMEL_VERSION);
     fprintf(out, "usage: hamel COMMAND [OPTIONS] ...\n\n");
     for (size_t k = 0; k < COMMAND_COUNT; k++) fprintf(out, "  %-10s %s\n", commands[k]->name, commands[k]->summary);
-    fprintf(out,
-            "\nUse `hamel COMMAND --help` for the options of a command and examples.\n"
-            "First steps: hamel new > system.json, then hamel run system.json\n\n"
-            "Exit codes: 0 success, 1 a check failed, 2 usage, 3 invalid description, 4 the integration failed\n"
-            "or is incomplete, 5 server or network, 6 files and memory.\n\n"
-            "Environment: HAMEL_SERVER and HAMEL_TOKEN are the URL of a daemon and its token; SSL_CERT_FILE contains\n"
-            "additional trusted certificates.\n");
+    fprintf(out, "\nUse `hamel COMMAND --help` for the options of a command and examples.\n"
+                 "First steps: hamel new > system.json, then hamel run system.json\n\n"
+                 "Exit codes: 0 success, 1 a check failed, 2 usage, 3 invalid description, 4 the integration failed\n"
+                 "or is incomplete, 5 server or network, 6 files and memory.\n\n"
+                 "Environment: HAMEL_SERVER is the URL of a daemon, and HAMEL_TOKEN is a token for the daemon.\n"
+                 "SSL_CERT_FILE names a file of trusted certificates.\n");
 }
 
 static int unknown_command(const char *name) {

@@ -1,4 +1,4 @@
-// List of the stored jobs: shows their progress (server-sent events), cancels, deletes and opens jobs.
+// List of the stored jobs: shows the progress of jobs (server-sent events), and cancels, deletes and opens jobs.
 import { ask, call, events } from "./server.mjs";
 import { element } from "./show.mjs";
 

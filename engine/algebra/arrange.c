@@ -66,7 +66,7 @@ static graph_node scaled(ring *r, const fmpq_t c, graph_node body) {
 }
 
 /* Returns Π atom^exponent over the variables from ≤ k < to, or GRAPH_NONE if all exponents are 0. Parameters are the
- * first factors, velocities and accelerations the last. */
+ * first factors; velocities and accelerations are the last factors. */
 static graph_node monomial(ring *r, const ulong *exponents, slong from, slong to) {
     assert(from >= 0 && to <= r->atom_count);
     graph *g = r->graph;

@@ -1,9 +1,9 @@
 /* conditions.c — remainders of polynomials modulo expressions that are 0.
  *
  * Remainders are computed with a Gröbner basis (Buchberger's algorithm; Cox, Little & O'Shea, Ideals, Varieties, and
- * Algorithms, 2.7). The basis is computed from the conditions, and from sin² + cos² = 1 and (√x)² = x for the angles
- * and roots in the conditions. The basis is truncated at RING_BASIS elements, and elements with more than BASIS_TERMS
- * terms are omitted. A truncated basis is still correct, because each element is 0 where the conditions hold. */
+ * Algorithms, 2.7). The basis is computed from the conditions and from the relations sin² + cos² = 1 and (√x)² = x of
+ * their angles and roots. The basis is truncated at RING_BASIS elements, and elements with more than BASIS_TERMS terms
+ * are omitted. A truncated basis is still correct, because each element is 0 where the conditions hold. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>

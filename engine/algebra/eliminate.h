@@ -10,7 +10,7 @@
  * pivots, all coefficients of a row without a pivot are 0. The pivot is the simplest available entry: ±1, then numbers,
  * parameters, and other expressions that are not identically 0. Of equally simple entries, the largest at `near` is
  * chosen. An entry that vanishes at `near` is used only if all available entries vanish there. Once the work budget is
- * spent, entries that vanish at `near` are not used as pivots, and the coefficients of rows without a pivot may differ
+ * spent, entries that vanish at `near` are not used as pivots. The coefficients of rows without a pivot may then differ
  * from 0. Returns false if out of memory or if a node cannot be created (graph_status). */
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POINTS: an expression counts as 0 if it has the value 0 at this many points. A root has a random sign at each
- * point, so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: largest number of points that are
- * tried. Each radicand is a square at half of the points, so an expression with five different roots is defined at
- * about 16 of 512 points. MOST_POWER: powers with larger exponents count as unknown functions. The value is chosen:
- * exponents in descriptions are far smaller. */
+/* POINTS: an expression counts as 0 if it has the value 0 at this many points. A root has a random sign at each point,
+ * so √(x²) equals x at all points with probability 2^-16. MOST_POINTS: largest number of points that are tried. Each
+ * radicand is a square at half of the points, so an expression with five different roots is defined at about 16 of 512
+ * points. MOST_POWER: powers with larger exponents count as unknown functions. Exponents in descriptions are far
+ * smaller, and residue_power needs about 20 squarings for this exponent. */
 enum { POINTS = 16, MOST_POINTS = 512, MOST_POWER = 1 << 20 };
 
 /* Factors of angles are multiples of 1/720720. Since 720720 is the least common multiple of 1 to 16, fractions with

@@ -1,14 +1,14 @@
 /* quotients.c — cancels common factors of numerator and denominator modulo sin² + cos² = 1.
  *
  * A polynomial that is even in the sine of an angle can be written as a polynomial in the cosine, and vice versa. In
- * this form, common factors with other polynomials become visible. The shortest form of a product is often a sum, so
+ * this form, FLINT finds common factors with other polynomials. The shortest form of a product is often a sum, so
  * factors are also shortened separately. */
 #include "engine/algebra/ring.h"
 
 #include <assert.h>
 
 /* Upper bound on the terms of a polynomial that is factored only to compare lengths. Longer polynomials remain sums.
- * The bound is chosen below that of arrange.c, because most of these factorizations are not used in the result. */
+ * The bound is below that of arrange.c, because most of these factorizations are not used in the result. */
 enum { FACTOR_TERMS = 60 };
 
 /* Divides `above` and `below` by their greatest common divisor. Returns true if the common divisor is not a number. */

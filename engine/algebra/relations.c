@@ -102,7 +102,7 @@ static void only_cosines(ring *r, fmpq_mpoly_t p) {
         ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
-/* Expands sines and cosines of a + b and a − b in terms of the sines and cosines of a and b (A&S 4.3.16, 4.3.17). */
+/* Expands the sine and cosine of a + b and of a − b (A&S 4.3.16, 4.3.17). */
 static void expand_sums(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_t by;
     fmpq_mpoly_init(by, r->context);

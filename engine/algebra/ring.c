@@ -17,7 +17,7 @@ enum { GCD_TERM = 8, FACTOR_TERM = 30, PRODUCTS = 4 };
 
 /* Bounds on the points of a dense interpolation; the comment at take_points gives the measurements. GCD_FREE_POINTS:
  * fewer points cost no more than the terms of the polynomials and are not charged. GCD_POINTS: if one common divisor
- * needs more points, the ring sets `failed`. GCD_POINT: cost of a point. */
+ * needs more points, the ring sets `failed`. GCD_POINT: cost of a point in units of one variable of a term. */
 enum { GCD_FREE_POINTS = 10000, GCD_POINTS = 400000, GCD_POINT = 100 };
 
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents) {

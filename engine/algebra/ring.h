@@ -1,13 +1,12 @@
 /* ring.h — expressions of a graph as quotients of polynomials with rational coefficients.
  *
- * The variables of the ring are atoms: symbols, sines and cosines of angles, and all nodes that are not a sum,
- * product, quotient or integer power. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the exact
- * values of the decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to
- * ring_open.
+ * The variables of the ring are atoms: symbols, sines and cosines of angles, and all other nodes except sums, products,
+ * quotients and integer powers. FLINT does the arithmetic (fmpq_mpoly). Numbers are converted to the exact values of
+ * the decimals in the description, so 0.1 is one tenth. A ring contains only the expressions passed to ring_open.
  *
- * Sizes are bounded. The value is chosen: an expression that exceeds the bounds is too long for a reader. If a
- * polynomial exceeds RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is
- * never cleared. The caller then keeps the expression unchanged. */
+ * Sizes are bounded, because an expression that exceeds the bounds is too long for a reader. If a polynomial exceeds
+ * RING_TERMS terms, RING_ATOMS atoms or the exponent RING_POWER, the ring sets `failed`, which is never cleared. The
+ * caller then keeps the expression unchanged. */
 #pragma once
 
 #include "engine/algebra/work_budget.h"
@@ -26,7 +25,7 @@ typedef struct ring_angle {
     slong sine, cosine; /* variables of the ring that are the sine and cosine of the angle */
 } ring_angle;
 
-/* Indices of the angles a, b, a + b and a − b; −1 for a sum or difference that is not an angle of the ring. */
+/* Indices of the angles a, b, a + b and a − b. If a sum or difference is not an angle of the ring, its index is −1. */
 typedef struct ring_angle_pair {
     int a, b, sum, difference;
     int difference_sign; /* sin(a − b) = difference_sign · sin(difference) */
@@ -78,8 +77,8 @@ bool ring_take(ring *r, slong terms);
 /* Appends a term to `out`: the coefficient of term i of p with the powers `exponents`. */
 void ring_push_term(const ring *r, fmpq_mpoly_t out, const fmpq_mpoly_t p, slong i, const ulong *exponents);
 
-/* ring_gcd finds the greatest common divisor, so that x = common · x_rest and y = common · y_rest; ring_factor factors
- * p. If the work exceeds the budget, the functions set `failed` and return false. */
+/* ring_gcd finds the greatest common divisor, so that x = common · x_rest and y = common · y_rest. ring_factor factors
+ * p. If the work exceeds the budget, these functions set `failed` and return false. */
 bool ring_gcd(ring *r, fmpq_mpoly_t common, fmpq_mpoly_t x_rest, fmpq_mpoly_t y_rest, const fmpq_mpoly_t x,
               const fmpq_mpoly_t y);
 bool ring_factor(ring *r, fmpq_mpoly_factor_t factors, const fmpq_mpoly_t p);

@@ -11,7 +11,7 @@
 
 typedef struct work_budget {
     uint64_t left;
-    bool spent;                         /* work was skipped because the cost exceeded the remaining budget */
+    bool spent;                         /* whether work was skipped, because its cost exceeded `left` */
     bool (*interrupted)(void *context); /* returns true to cancel the work; NULL: never canceled */
     void *context;
 } work_budget;

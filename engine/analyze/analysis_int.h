@@ -28,8 +28,8 @@ typedef struct region {
     size_t which;
 } region;
 
-/* A test of whether `node` is identically zero. The test sets *nonzero to true if the node differs from 0 at a sample,
- * and sets bit k of *beyond if the node differs from 0 in region k. */
+/* A test of whether `node` is identically zero. If the node differs from 0 at a sample, the test sets *nonzero to true.
+ * If the node differs from 0 in region k, the test sets bit k of *beyond. */
 typedef struct zero_test {
     graph_node node;
     bool *nonzero;
@@ -45,7 +45,7 @@ typedef struct analysis_request {
 } analysis_request;
 
 typedef struct analysis {
-    analysis_request request; /* no member is NULL: analysis_perform inserts the defaults */
+    analysis_request request; /* limits and error are not NULL: analysis_perform inserts defaults */
     arena *memory;            /* owns all arrays below; the model has its own arena */
     hamel_model *model;
     hamel_system *system;
@@ -71,12 +71,12 @@ typedef struct analysis {
 
 /* --- analyze.c ---------------------------------------------------------------------------------------------------- */
 
-/* Fills a zeroed result. Arrays and texts of the result are allocated in a->memory; the caller frees a->model. On
+/* Fills a zeroed result. Arrays and texts of the result are allocated in a->memory. The caller frees a->model. On
  * failure, *result must own nothing outside a->memory. */
 typedef hamel_status analysis_body(analysis *a, void *result, void *context);
 
 /* Runs `body` on a new result of `size` bytes. `out` is the address of a pointer. On success, sets the pointer to the
- * result; free the result with analysis_result_free. Otherwise sets the pointer to NULL, and the error has an entry. */
+ * result; free the result with analysis_result_free. Otherwise sets the pointer to NULL and adds an error. */
 hamel_status analysis_perform(const analysis_request *request, size_t size, analysis_body *body, void *context,
                               void *out) HAMEL_CHECKED;
 void analysis_result_free(void *result); /* NULL is ignored */
@@ -140,8 +140,8 @@ hamel_status samples_none(analysis *a) HAMEL_CHECKED;
 /* Fills a->others with states on other branches of the nonsmooth operators. */
 hamel_status regions_draw(analysis *a) HAMEL_CHECKED;
 
-/* Bit k of `beyond` represents region k. Sets *names to the conditions of the initial branches that these regions
- * leave. Each condition occurs once. Returns false if out of memory. */
+/* Bit k of `beyond` represents region k. Sets *names to the conditions of the initial branches that do not hold in
+ * these regions. Each condition occurs once. Returns false if out of memory. */
 bool regions_name(analysis *a, uint64_t beyond, hamel_names *names);
 
 /* --- zero.c ------------------------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ hamel_status redundancy_derive(analysis *a) HAMEL_CHECKED;
 /* holonomy.c: integrable combinations of the velocity constraints. */
 hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
 
-/* integrals.c: integrals in closed form of groups of linear constraints. Group k has integrable[k] integrable
+/* integrals.c: closed-form integrals of the groups of linear constraints. Group k has integrable[k] integrable
  * combinations. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 

@@ -1,4 +1,4 @@
-/* analyze.c — sequence of the analyses in hamel_analyze, and memory of all results of engine/analyze. */
+/* analyze.c — sequence of the analyses in hamel_analyze, and ownership of the results of engine/analyze. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/formulation.h"
@@ -94,10 +94,10 @@ const char *const *analysis_coordinate_names(analysis *a) {
     return a->memory->failed ? NULL : names;
 }
 
-/* Copies the names, because the report outlives the model. */
+/* Allocates the lists of the report. Copies all names and warnings, because the report outlives the model. */
 static bool begin_report(analysis *a) {
     assert(a->m == a->system->standing_count && a->m <= a->model->m);
-    static const char *const kinds[] = {"holonomic", "velocity", "acceleration"}; /* by constraint_order */
+    static const char *const kinds[] = {"holonomic", "velocity", "acceleration"}; /* in the order of constraint_order */
     hamel_report *r = a->report;
     r->name = arena_format(a->memory, "%s", a->model->header.name);
     r->coordinate_count = a->n;
@@ -118,8 +118,8 @@ static bool begin_report(analysis *a) {
 /* Creates the groups. Adds an error if a group is too large for dense rank elimination. */
 static hamel_status make_groups(analysis *a) {
     assert(a->equations.n == a->n && a->equations.m == a->m);
-    const double most_entries = 1e7; /* most entries of a matrix; chosen: the matrix then takes 80 MB */
-    const double most_work = 1e11;   /* most multiplications of an elimination; chosen: they take about a minute */
+    const double most_entries = 1e7; /* largest number of entries of a matrix: 80 MB of doubles */
+    const double most_work = 1e11;   /* largest number of multiplications of an elimination: about a minute */
     if (!groups_create(&a->groups, a->memory, a->system, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < a->groups.count; k++) {
         double rows = (double)groups_constraints(&a->groups, k), columns = (double)groups_coordinates(&a->groups, k);

@@ -19,14 +19,13 @@
 #include <math.h>
 
 enum { FIRST_ORDER = 4, WAY_ORDER = 16, WAY_STEPS = 4 };
-/* WAY_STEPS steps lead away from a singular initial state. WAY: length of a step divided by the estimated radius of
- * convergence of its series. The truncation error of a step is about
- * WAY^(WAY_ORDER + 1) = 1e-22. WAY_NOISE is an upper bound on this error. The value is chosen, with a margin of 1e4. */
+/* WAY_STEPS: number of steps that lead away from a singular initial state. WAY: length of a step, relative to the
+ * estimated radius of convergence of the series. WAY_NOISE: upper bound on the truncation error of a step. The error is
+ * about WAY^(WAY_ORDER + 1) = 1e-22; the bound includes a safety factor of 1e4. */
 static const double WAY_NOISE = 1e-18, WAY = 0.05;
-/* Upper bound on the 256-bit multiplications for series of one order. The value is chosen: these multiplications
- * take a few seconds. */
+/* Upper bound on the 256-bit multiplications for series of one order, which take a few seconds. */
 static const double WORK_MOST = 3e7;
-/* Upper bound on the 256-bit numbers for one copy of the system. The value is chosen: these numbers take 80 MB. */
+/* Upper bound on the 256-bit numbers for one copy of the system, which take 80 MB. */
 static const size_t NUMBERS_MOST = 1000000;
 
 /* --- one system --------------------------------------------------------------------------------------------------- */

@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group.
- * BRACKET_NODES: nodes of a bracket. BRACKETS_MOST: number of brackets. The value is chosen: the algebra of larger
- * groups would take longer than the rest of an analysis. */
+/* Upper bounds. COLUMNS_MOST: rows, and columns, of a group. FORM_NODES: nodes of the forms of a group. BRACKET_NODES:
+ * nodes of a bracket. BRACKETS_MOST: number of brackets. The algebra of larger groups would take longer than the rest
+ * of an analysis. */
 enum { COLUMNS_MOST = 24, FORM_NODES = 150, BRACKET_NODES = 600, BRACKETS_MOST = 48 };
 
 /* The forms are solved for as many differentials p as there are independent forms. Each other column j gives a field
@@ -41,8 +41,8 @@ static bool is_short(const fields_of_group *f, const graph_node *nodes, size_t c
     return found > 0 && found <= most;
 }
 
-/* If a row is independent of the vertical fields, adds the row and eliminates all rows fully. Returns false if a limit
- * is exceeded. */
+/* If a row is independent of the vertical fields, adds the row to these fields and applies Gauss–Jordan elimination to
+ * all of them. Returns false if a limit is exceeded. */
 static bool keep_if_independent(fields_of_group *f, const graph_node *row) {
     assert(f->count <= f->rank);
     size_t rank = f->rank, rows = f->count + 1, pivots = 0;
@@ -80,7 +80,7 @@ static graph_node component(const fields_of_group *f, field a, size_t r) {
     return a.vertical ? a.vertical[r] : f->b[r * free_count(f) + a.j];
 }
 
-/* Adds ± a(y) to *sum, where the field a acts as a derivative. Returns false if a node cannot be created. */
+/* Adds ± the derivative of y along the field a to *sum. Returns false if a node cannot be created. */
 static bool add_slope(const fields_of_group *f, graph_node *sum, int sign, field a, graph_node y) {
     if (!a.vertical) {
         graph_node partial = graph_partial(f->g, y, forms_symbol(f->forms, f->other[a.j]));

@@ -1,8 +1,8 @@
 /* derived_flag_tree.c — steps of a derived flag at one configuration, computed in 256-bit arithmetic.
  *
  * The fields X_j and their brackets are binary trees. A tree is evaluated at points x + Σ e_i y_i + ... with variables
- * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). So values of A and B
- * alone give
+ * e_i for which e_i² = 0 (taylor.h). With one more variable e, B(x + e A(x)) = B(x) + e (DB A)(x). Values of A and B
+ * alone therefore give
  *     [A, B](x) = (DB A)(x) − (DA B)(x).
  * A bracket of depth k is computed from values of X_j with k variables. Because e_i² = 0, the result has no truncation
  * error.
@@ -17,7 +17,7 @@
 #include <assert.h>
 
 enum { DEPTH_MOST = 9 }; /* largest depth of brackets; values at this depth have 2^9 coefficients */
-/* Upper bound on the 256-bit multiplications. The value is chosen: these multiplications take a few seconds. */
+/* Upper bound on the 256-bit multiplications, which take a few seconds. */
 static const double WORK_MOST = 1e8;
 
 /* An entry in the list of fields. The entry with the index j < others is X_j. Every other entry is the bracket of two
@@ -57,8 +57,7 @@ static void copy_part(const trees *t, size_t count, mpfr_t *to, size_t to_step, 
         for (size_t k = 0; k < count; k++) mpfr_set(to[l * to_step + k], from[l * from_step + k], MPFR_RNDN);
 }
 
-/* Raises the scale of each component to the magnitude of this component in `terms`, one of the two terms of a
- * bracket. */
+/* Raises the scale of each component to at least its magnitude in `terms`, one of the two terms of a bracket. */
 static void enlarge_scales(const trees *t, copy *y, mpfr_t *terms) {
     for (size_t q = 0; q < t->l.rank; q++) enlarge(y->scale[q], terms[t->l.pivot[q]]);
 }

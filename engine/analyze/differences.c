@@ -16,7 +16,7 @@
  *     D²L[a, b] = (D²L[a + b, a + b] − D²L[a − b, a − b])/4
  *
  * Derivatives are Ridders' extrapolations of central differences with error estimates (Adv. Eng. Software 4 (1982) 75).
- * A comparison is undecided if its error estimate exceeds OPEN times the size of the terms. */
+ * A comparison is undecided if TRUST times its error estimate exceeds OPEN times the size of the terms. */
 #include "engine/analyze/analysis_int.h"
 #include "engine/dynamics/discrete_state.h"
 
@@ -25,12 +25,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps from 0.2 to 2e-4. The best entry of the tableau is used, so the range need only contain one suitable step.
- * Steps are not relative to the value of a coordinate, because the coordinate may be a large angle. */
+/* The steps range from 0.2 to 2e-4. The best entry of the tableau is used, so the range need only contain one suitable
+ * step. Steps are not relative to the value of a coordinate, because the coordinate may be a large angle. */
 enum { LEVELS = 11 };
 static const double FIRST_STEP = 0.2, RATIO = 2;
-/* Error estimates are multiplied by the safety factor TRUST. It is chosen, not measured, and allows errors ten times as
- * large as their estimates. If the product exceeds OPEN times the size of the terms, the comparison is undecided. */
+/* An error estimate is a difference between entries of the tableau, not a bound, so it is multiplied by the safety
+ * factor TRUST. If the product exceeds OPEN times the size of the terms, fewer than three digits are reliable, and the
+ * comparison is undecided. */
 static const double TRUST = 10, OPEN = 1e-3;
 /* Largest difference that counts as agreement, relative to the size of the terms. For smooth functions, first
  * derivatives have ten correct digits and second derivatives eight (test_differences.c). An error in the equations
@@ -353,8 +354,8 @@ static void evaluate_model(comparison *w) {
     sparse_block_row_sizes(&model->dynamics.A, w->values, w->row_size);
 }
 
-/* Returns the number k such that only every k-th coordinate is compared. Each coordinate needs about 220 evaluations,
- * so k exceeds 1 in large systems. */
+/* Returns the number k such that only every k-th coordinate is compared. Each coordinate needs 110 evaluations, so k
+ * exceeds 1 in large systems. */
 static size_t stride(const comparison *w) {
     double each = 10.0 * LEVELS * ((double)program_instruction_count(w->program) + 4.0 * (double)w->at.count);
     return (size_t)fmax(1, ceil((double)w->a->n * each / STATE_WORK));

@@ -14,19 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest distance at which two solutions count as the same, relative to max(1, |value|). The bound is far above the
- * error of Newton's method at simple roots. */
+/* Largest distance at which two solutions count as the same, relative to max(1, |value|). At simple roots, Newton's
+ * method reaches residuals of 1e-12, so the error is below the bound unless the condition number exceeds 1e6. */
 static const double SAME_SOLUTION = 1e-6;
 /* Step lengths of the relaxation, relative to max(1, |value|). FIRST_MOVE: first step. LARGEST_MOVE: largest step.
- * SETTLED: a shorter step ends the relaxation. The value is chosen: the relaxation need only reach a neighbourhood
- * from which Newton's method converges. */
+ * SETTLED: a shorter step ends the relaxation. The relaxation need only reach a neighbourhood from which Newton's
+ * method converges. */
 static const double FIRST_MOVE = 0.05, LARGEST_MOVE = 0.4, SETTLED = 1e-4;
 /* Upper bound on the multiplications of a search, which take about a second. Work is counted rather than timed, so that
  * results are reproducible. */
 static const double MOST_WORK = 1e9;
-/* Upper bounds on the number of relaxation steps, of listed equilibria and of listed families. The value is chosen
- * to bound the time and the length of the report. If a bound prevents that a solution is listed, the search reports
- * that more equilibria were found. */
+/* Upper bounds on the number of relaxation steps, of listed equilibria and of listed families. These limits bound the
+ * time and the length of the report. If a limit excludes a solution from the list, the search reports that more
+ * equilibria were found. */
 enum { RELAXATION = 400, MOST = 256, MOST_FAMILIES = 16 };
 
 typedef struct found {
@@ -289,7 +289,7 @@ static hamel_status search_starts(search *s, size_t starts) {
     if (!out->complete)
         out->note = s->count == 0 ? "no starting point led to an equilibrium; equilibria may exist nevertheless"
                     : s->full     ? "more equilibria were found than the list can hold"
-                    : bounded     ? "the work budget was spent before all starting points were tried; more may exist"
+                    : bounded     ? "the work budget did not cover all starting points; other equilibria may exist"
                                   : "the search used random starting points; other equilibria may exist";
     return HAMEL_OK;
 }

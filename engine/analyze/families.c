@@ -8,28 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FARTHEST: first and largest distance from z at which equilibria are searched for, relative to max(1, |value|).
- * The value is chosen: all distances are far above rounding errors and far below the size of a coordinate. */
+/* First and largest distance from z at which equilibria are searched for, relative to max(1, |value|). The smallest
+ * distance, 0.002, exceeds the error of a double root, about √ε = 1.5e-8. */
 static const double FARTHEST = 0.05;
 static const double SHRINK = 5; /* ratio of successive distances */
 /* Unit vectors count as independent if the smallest singular value of the matrix with these rows exceeds this bound.
- * The value is chosen: two unit vectors at an angle of four degrees reach the bound. */
+ * Two unit vectors at an angle of four degrees reach the bound. */
 static const double APART = 0.05;
-/* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative
- * to max(1, |value|). The value is chosen: STRIDE is below the size of a coordinate, and ARRIVED is far above
- * rounding errors. */
+/* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative to
+ * max(1, |value|). After a longer step, Newton's method may converge to another family; a shorter STRIDE costs more
+ * steps. ARRIVED exceeds rounding errors, about 1e-16. */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
-/* The norm that is minimized when a direction is projected onto the null space of J weights changes of multipliers by
- * 1/FREELY. The value is chosen: multipliers follow the coordinates, so the projection should hardly restrict them. */
+/* The projection of a direction onto the null space of J minimizes a norm in which changes of multipliers have the
+ * weight 1/FREELY. Multipliers are determined by the coordinates, so their part of the squared norm is reduced by a
+ * factor of 1e6. */
 static const double FREELY = 1e3;
-/* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. The
- * value is chosen: the distance is far above the error of a solution. */
+/* The accuracy of a solution is measured by Newton iterations that start at this distance from the solution. A root of
+ * order 8 has an error of about ε^(1/8) = 0.01, below the largest accepted error BESIDE / 3. */
 static const double BESIDE = 5e-2;
-/* Largest growth of the largest multiplier along a family. If the multipliers grow by more, the family approaches a
- * singular configuration. The value is chosen, not measured. */
+/* Largest factor by which the largest multiplier may grow along a family. A larger factor admits states nearer to
+ * singular configurations, where multipliers grow without bound. */
 static const double BEARABLE = 10;
 /* Cosine of the largest angle, 11 degrees, between a direction and the equilibrium that is found along this direction.
- * The value is chosen: a curved family deviates less from its tangent at the distance of the search. */
+ * At the distance of the search, 0.002, a family with a radius of curvature above 0.01 deviates less from its
+ * tangent. */
 static const double ALIGNED = 0.98;
 /* COMBINATIONS: number of random combinations of directions that are tried. DISTANCES: number of distances at which
  * equilibria are searched for. STRIDES: largest number of steps along a family. */

@@ -1,8 +1,8 @@
 /* families.h — families of equilibria: connected sets of dimension 1 or more.
  *
- * A null space of J, the Jacobian of the equilibrium equations F, does not prove that there is a family: for V = x⁴, J
- * vanishes at 0, but 0 is the only equilibrium. A family is accepted if equilibria are found at several finite
- * distances, each a fraction of the previous one. */
+ * J is the Jacobian of the equilibrium equations F. A null space of J does not prove that there is a family. With the
+ * potential x⁴, J vanishes at 0, but 0 is the only equilibrium. A family is accepted if equilibria are found at several
+ * finite distances, each a fraction of the previous one. */
 #pragma once
 
 #include "engine/analyze/statics.h"

@@ -93,8 +93,8 @@ static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the friction force. The friction force has no expression, because this force depends on whether the contact
- * is sticking. */
+/* Returns the friction force. No expression is evaluated, because the force depends on whether the contact is
+ * sticking. */
 static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;
@@ -109,8 +109,8 @@ static double friction_value(const analysis *a, const state *s, const generalize
     return sum;
 }
 
-/* Lists all forces and the values of these forces. Prescribed forces depend on the ideal reactions, so the prescribed
- * forces are evaluated with s->ideal_lambda. */
+/* Lists all forces with their values. Prescribed forces depend on the ideal reactions and are evaluated with
+ * s->ideal_lambda. */
 static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);

@@ -1,4 +1,4 @@
-/* forms.h — numerical values of the one-forms of a group of constraints at a configuration.
+/* forms.h — one-forms of a group of constraints, evaluated at a configuration.
  *
  *     ω_r = Σ A_ri dq_i + a_rt dt        dΦ of a holonomic constraint; a linear velocity constraint times dt
  *

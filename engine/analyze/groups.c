@@ -1,5 +1,5 @@
-/* groups.c — union-find over coordinates, and a counting sort by group; see groups.h. Except for graph_support, which
- * finds the coordinates of a constraint, the run time is linear. */
+/* groups.c — union-find over coordinates, and a counting sort by group. The run time is nearly linear, except for
+ * graph_support. */
 #include "engine/analyze/groups.h"
 
 #include <assert.h>

@@ -11,7 +11,7 @@
  * that occurs in no constraint belongs to no group. */
 typedef struct groups {
     size_t count;
-    size_t *first_constraint, *first_coordinate; /* count + 1 */
+    size_t *first_constraint, *first_coordinate; /* count + 1 entries each */
     size_t *constraints;
     int32_t *coordinates;                      /* increasing within a group */
     size_t *local;                             /* n entries: position of each coordinate in its group */

@@ -54,8 +54,7 @@ static hamel_status by_trees(forms *f, const group_rank *g, bool derived, flag_d
     return HAMEL_OK;
 }
 
-/* Sets *exact to true if expressions give the same dimensions. Dimensions found at a configuration are never too large,
- * and dimensions from expressions are never too small, so equal dimensions are exact. */
+/* Sets *exact to true if expressions give the same dimensions (derived_flag_exact.c). */
 static hamel_status confirm(forms *f, const group_rank *g, bool derived, const flag_dimensions *flag, bool *exact) {
     flag_dimensions other = {0};
     hamel_status status = derived_flag_by_expressions(f, g->at, derived, g->velocity, &other, exact);
@@ -84,7 +83,8 @@ hamel_status flags_of_group(forms *f, const group_rank *g, group_flags *found) {
     return confirm(f, g, true, &found->derived_flag, &found->exact);
 }
 
-/* For each step, adds up the numbers of directions that the step adds in all groups. Returns NULL if out of memory. */
+/* For each step, sums over all groups the number of directions that brackets have added up to this step. Returns NULL
+ * if out of memory. */
 static size_t *add_up(arena *memory, const group_flags *parts, size_t count, bool derived, size_t *steps) {
     size_t *sum = arena_alloc(memory, DERIVED_FLAG_STEPS, sizeof *sum);
     *steps = 1;

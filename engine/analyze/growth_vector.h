@@ -21,7 +21,7 @@ typedef struct flag_dimensions {
 hamel_status derived_flag_by_trees(forms *f, const double *x, bool derived, size_t most, flag_dimensions *flag,
                                    bool *good) HAMEL_CHECKED;
 
-/* derived_flag_exact.c: finds the dimensions from all rows, by elimination in the graph. `near` must be a regular
+/* derived_flag_exact.c: finds the dimensions from all rows, by elimination with expressions. `near` must be a regular
  * state. The dimensions are never too small. *good is also set to false if the rank of the forms is not f->rank. */
 hamel_status derived_flag_by_expressions(forms *f, const sample *near, bool derived, size_t most, flag_dimensions *flag,
                                          bool *good) HAMEL_CHECKED;
@@ -39,7 +39,7 @@ typedef struct group_rank {
 } group_rank;
 
 typedef struct group_flags {
-    flag_dimensions growth_vector, derived_flag; /* sequences of dimensions of distributions, not of forms */
+    flag_dimensions growth_vector, derived_flag; /* dimensions of distributions, not of forms */
     bool known, exact, timed;
 } group_flags;
 

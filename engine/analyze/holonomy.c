@@ -18,9 +18,9 @@
 
 #include <assert.h>
 
-/* Largest numbers of coordinates of a group: WIDTH_MAX for first-order brackets, CLOSURE_WIDTH_MAX for closures. Chosen
- * to bound the time, which grows at least with the cube of the number of coordinates. For larger
- * groups the verdict is undetermined. */
+/* Largest numbers of coordinates of a group: WIDTH_MAX for first-order brackets, CLOSURE_WIDTH_MAX for closures. These
+ * limits bound the time, which grows at least with the cube of the number of coordinates. For larger groups the verdict
+ * is undetermined. */
 enum { WIDTH_MAX = 1000, CLOSURE_WIDTH_MAX = 96 };
 
 /* Contribution of one group to the report. */

@@ -1,13 +1,12 @@
 /* integrals.c — closed-form integrals of velocity constraints.
  *
- * Combinations Σ μ_c f_c of the constraints f_c are tried. Some are single constraints, some are rows of an
- * elimination, which contain few velocities. From other combinations, all velocities with varying coefficients are
- * eliminated. An example of the last kind is the difference of the rates of a cart's wheels. If the rules of
- * engine/algebra suffice, they yield a function F and a factor μ with μ Σ μ_c f_c = dF/dt. A known integral or
- * holonomic constraint F = C is solved for a coordinate, which is eliminated from the remaining forms. If G(q, C) is an
- * integral of the remaining forms, G(q, F) is an integral of the system. Each candidate F is checked by
- * differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the combination at all samples. F must also be
- * independent of the holonomic constraints and the other integrals. */
+ * Three kinds of combinations Σ μ_c f_c of the constraints f_c are tried: single constraints, rows of an elimination,
+ * and combinations in which all coefficients of velocities are constant. An example of the third kind is the difference
+ * between the rates of a cart's wheels. If the rules of engine/algebra suffice, they yield a function F and a factor μ
+ * with μ Σ μ_c f_c = dF/dt. A known integral or holonomic constraint F = C is solved for a coordinate, which is
+ * eliminated from the remaining forms. If G(q, C) is an integral of the remaining forms, G(q, F) is an integral of the
+ * system. Each candidate F is checked by differentiation: ∂F/∂q_i and ∂F/∂t must equal the coefficients of the
+ * combination at all samples. F must also be independent of the holonomic constraints and the other integrals. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
 #include "engine/algebra/integrate.h"
@@ -18,9 +17,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Upper bounds. GROUP_MOST: coordinates, and constraints, of a group. FORM_MOST: variables of a form. FORM_NODES:
- * nodes of a form. GROUP_NODES: nodes of all forms that are eliminated together. The value is chosen: larger forms
- * would take longer than the rest of an analysis. */
+/* Upper bounds. GROUP_MOST: coordinates, and constraints, of a group. FORM_MOST: variables of a form. FORM_NODES: nodes
+ * of a form. GROUP_NODES: nodes of all forms that are eliminated together. Larger forms would take longer than the rest
+ * of an analysis. */
 enum { GROUP_MOST = 24, FORM_MOST = 8, FORM_NODES = 150, GROUP_NODES = 150 };
 
 typedef struct candidate {
@@ -45,7 +44,7 @@ typedef struct finder {
     const groups *g;
     candidate *items;
     size_t count, capacity;
-    /* Current group: */
+    /* The following fields describe the current group. */
     size_t group, rows, columns;
     const size_t *constraints;
     const int32_t *coordinates;
@@ -142,7 +141,7 @@ static bool add_candidate_tests(finder *f, candidate *c) {
     return true;
 }
 
-/* Integrates the current form if the algebra can: dF = factor · (current form). */
+/* If engine/algebra can integrate the current form, sets *F and *factor so that dF = factor · (current form). */
 static bool integrate_current(finder *f, graph_node *factor, graph_node *F) {
     graph_node coefficients[FORM_MOST], variables[FORM_MOST];
     one_form form = {coefficients, variables, 0};
@@ -285,7 +284,8 @@ static void apply(finder *f, const level *l) {
         f->factor[r] = graph_sub(g, put_in(f, l, f->factor[r]), graph_mul(g, ratio, put_in(f, l, l->factor[r])));
 }
 
-/* Returns a coordinate in which F is linear, preferably with a number as coefficient, or `columns` if there is none. */
+/* Returns a coordinate in which F is linear, preferably with a number as coefficient, or `columns` if F is linear in no
+ * coordinate. */
 static size_t solvable_column(const finder *f) {
     graph *g = f->a->system->graph;
     size_t found = f->columns;

@@ -18,18 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest pivot accepted, relative to the largest entry. Rounding errors of an elimination with a few hundred rows are
- * smaller. */
+/* Smallest pivot accepted, relative to the largest entry. Rounding errors of an elimination with n rows are about n ε,
+ * at most 1.3e-13 for LOCAL_MOST rows. */
 static const double PIVOT_ZERO = 1e-10;
 /* Smallest real part that counts as unstable, relative to the largest eigenvalue. Rounding changes a double eigenvalue
  * by about √ε = 1.5e-8, so the bound includes a safety factor of about 70. */
 static const double UNSTABLE = 1e-6;
 
-/* Upper bound of accelerations in a steady motion. The value is chosen: rounding errors of accelerations are far
- * smaller. */
+/* Upper bound on accelerations in a steady motion. Rounding errors are about ε = 2.2e-16 times the terms of the
+ * equations, so terms up to 1e6 are allowed. */
 static const double STILL = 1e-9;
-/* Largest change of an entry of A in a steady motion, relative to the largest entry. Rounding errors of the entries,
- * for example in sines, are smaller. */
+/* Largest change of an entry of A in a steady motion, relative to the largest entry. Rounding errors of the entries are
+ * about ε times the condition number of the equations, so condition numbers up to 1e8 are allowed. */
 static const double CHANGES = 1e-7;
 
 /* Solution x = T z + S y of C x + E y = 0; z are the entries independent[] of x. */

@@ -4,15 +4,15 @@
  *     Φ(t, q, p) = 0                 m rows; 0 for constraints without a position level
  *     ψ(t, q, q', p) = 0             m rows; 0 for constraints without a velocity level
  *
- * The programs in tangent mode compute derivatives with respect to the state. Expressions of the graph give derivatives
- * with respect to parameters p. Rows of inactive constraints are λ_c = 0. Matrices are row-major. */
+ * Programs in tangent mode compute derivatives with respect to the state. Derivatives with respect to parameters p are
+ * expressions of the graph. The row of an inactive constraint is λ_c = 0. Matrices are row-major. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
 
 #include <lapacke.h>
 
-enum { LOCAL_MOST = 600 }; /* upper bound of n + m; chosen: a dense matrix then takes at most 3 MB */
+enum { LOCAL_MOST = 600 }; /* upper bound of n + m: a dense matrix of 600² doubles takes 3 MB */
 
 /* A program of the model with a workspace and arrays for derivatives. The workspace is prepared for the parameters of
  * the model (model_workspace). */
@@ -54,9 +54,8 @@ typedef struct local_matrix {
 void local_list(local_equations *l, local_matrix list[LOCAL_MATRICES]);
 
 /* Creates the equations. `inputs` are names of parameters. Parameters that depend on these inputs change with them.
- * Returns HAMEL_INVALID if an input does not exist, or if forces depend on reactions in a way that this module cannot
- * differentiate, for example through friction or prescribed work. Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST. Call
- * local_free also on failure. */
+ * Returns HAMEL_INVALID if an input does not exist, if dry friction acts, or if prescribed work depends on reactions.
+ * Returns HAMEL_LIMIT if n + m exceeds LOCAL_MOST. Call local_free also on failure. */
 hamel_status local_create(local_equations *l, hamel_model *model, const hamel_argument *inputs, size_t input_count,
                           hamel_error *error) HAMEL_CHECKED;
 void local_free(local_equations *l);

@@ -4,10 +4,11 @@
 #include <assert.h>
 #include <math.h>
 
-/* Three Newton steps reduce 1e-10, the error of samples, to about 2^-256. The number of steps is chosen twice as
- * large. */
+/* Three Newton steps reduce 1e-10, the error of samples, to about 2^-256. The number of steps is twice as large,
+ * because convergence may be slower at the beginning. */
 enum { NEWTON_STEPS = 6 };
-/* Safety factor on the difference between the copies. The factor is chosen as three decimal digits. */
+/* Safety factor on the difference between the copies. By chance, both differences may be smaller than usual; the
+ * probability that both are smaller by a factor of 1000 is about 1e-6. */
 static const double SIGNAL = 1e3;
 
 /* --- the plan ----------------------------------------------------------------------------------------------------- */

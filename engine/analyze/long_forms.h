@@ -11,9 +11,11 @@
 #include "engine/analyze/taylor.h"
 
 enum { COPIES = 3 };
-/* Relative change of the coefficients of all copies but the first: 64 times the rounding unit of doubles. */
+/* Relative change of the coefficients in all copies but the first. The change is 64 ε (2.2e-16), larger than the
+ * rounding error of a coefficient that a few operations compute. */
 static const double LONG_CHANGE = 0x1p-46;
-/* Default of the field `noise` of `directions`: 2^-TAYLOR_BITS times 2^56, which allows for cancellation. */
+/* Default of the field `noise` of `directions`: 2^-TAYLOR_BITS times 2^56, which allows for the cancellation of 56
+ * bits. */
 static const double LONG_NOISE = 0x1p-200;
 
 /* The derivative of an entry of the forms with respect to the variable of a column. `place` is the position of the
@@ -35,7 +37,7 @@ typedef struct long_forms {
     size_t *solved;        /* solved[column]: position in pivot; rank if not solved for */
     slope *slopes;
     size_t slope_count;
-    double *control;       /* width × (order + 1): series of u */
+    double *control;       /* width × (order + 1): series of u (closure.c) */
     double *matrix;        /* rank × width: scratch for the choice of pivots */
     double noise;          /* bound on the rounding error of a bracket, relative to its terms */
     mpfr_t *start[COPIES]; /* `width` entries: first point of each copy's curve */

@@ -6,12 +6,14 @@
 #include <assert.h>
 #include <math.h>
 
-/* Largest value treated as zero, relative to the coefficients: a few thousand rounding units of a double. */
+/* Largest value treated as zero, relative to the coefficients. The bound is a few thousand ε (2.2e-16). */
 static const double STILL = 1e-12;
-/* Smallest change of a force with time that is reported, relative to the terms of the force. The value is chosen:
- * far above STILL. */
+/* Smallest change of a force with time that is reported, relative to the terms of the force. The rounding error of a
+ * force is about 1e-15 of its terms. */
 static const double CHANGES = 1e-9;
-enum { TRIALS = 6 }; /* number of random configurations */
+/* Number of random configurations. If a violation had a random sign at each of them, all signs would agree with a
+ * probability of 1/32. */
+enum { TRIALS = 6 };
 
 /* Returns true if constraint c is violated at rest, and sets *value to the violation. At rest, the residual ψ at the
  * velocity level is ∂Φ/∂t for a holonomic constraint and the part without velocities for a velocity constraint. For an
@@ -63,7 +65,7 @@ static void look(statics *s, findings *f) {
 }
 
 /* Returns true if constraint c excludes rest. If the violation of a constraint is positive at some configurations and
- * negative at others, it vanishes at a configuration between them, so the constraint does not exclude rest at one
+ * negative at others, it vanishes at a configuration between them. Such a constraint does not exclude rest at one
  * instant. */
 static bool forbids(const statics *s, const findings *f, size_t c) {
     assert(f->positive[c] <= f->moves[c] && f->moves[c] <= f->evaluated);

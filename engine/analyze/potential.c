@@ -8,9 +8,9 @@
  * Dokl. 25 (1982) 277).
  *
  * The forces at rest, with multipliers for the holonomic constraints, are the gradient of U on the allowed
- * configurations. The second derivatives of U decide along all directions except the directions of the null space K of
- * these derivatives. Along K, the conditions of a minimum in the other directions determine the other coordinates. This
- * is a Lyapunov–Schmidt reduction:
+ * configurations. The second derivatives of U decide in all directions outside their null space K. Along K, the
+ * conditions of a minimum in the other directions determine the other coordinates. This is a Lyapunov–Schmidt
+ * reduction:
  *     F(q, λ) = W μ,   Φ(q) = 0,   Wᵀ(q − q0) = s,   W = M K,   Kᵀ M K = 1
  * The derivatives of the reduced potential are μ = dU/ds. The signs and orders of u·μ along rays s = ρ u, for a
  * sequence of radii ρ, show whether U grows in every direction. */
@@ -30,15 +30,15 @@ static const double FLAT = 1e-6;
  * relative to max(1, |value|). The exact value is not critical: if terms of higher order dominate at this radius,
  * the search continues with smaller radii. */
 static const double LARGEST_RADIUS = 0.1;
-static const double SHRINK = 3; /* ratio of successive radii; chosen: RADII radii then span eight decades */
-/* Derivatives along a ray below this bound, relative to the largest derivative along any ray, are treated as zero.
- * Rounding errors can reach this bound. */
+static const double SHRINK = 3; /* ratio of successive radii; RADII radii span eight decades */
+/* Derivatives along a ray below this bound, relative to the largest derivative along any ray, are treated as zero. The
+ * bound allows for the cancellation of six digits in the sum of the forces. */
 static const double VANISHES = 1e-9;
 /* Safety factor on the force that remains at the computed equilibrium. This force is an error of the forces along rays.
- * The value is chosen to cover the change of the error along a ray. */
+ * The factor covers a fourfold growth of the error along a ray. */
 static const double UNSOLVED = 4;
-/* Largest difference between the orders estimated at successive radii. The value is chosen: orders are integers, so
- * a difference of 0.1 is small. */
+/* Largest difference between the orders estimated at successive radii. The orders of smooth potentials are integers, so
+ * a tenth distinguishes them. */
 static const double STEADY = 0.1;
 enum { RADII = 18, AGREE = 3, BORDERED = 25, ANGLES = 48, GOLDEN = 30, POWER_TRIALS = 24, MOST_FLAT = 8 };
 
@@ -80,7 +80,7 @@ static bool allocate_decision(decision *j) {
 /* --- admissible directions ---------------------------------------------------------------------------------------- */
 
 /* Sets T to the null space of Φ_q. If `velocities`, intersects T with the null space of ψ_q'. Unless `spinning`, the
- * cyclic coordinates that move are fixed. */
+ * cyclic coordinates are fixed. */
 static bool find_tangent(decision *j, bool velocities, bool spinning) {
     const local_equations *l = &j->s->local;
     size_t n = j->n, rows = 0;
@@ -153,7 +153,7 @@ static double project_forces(decision *j, double *largest) {
     return *largest > 0 ? skew / *largest : 0;
 }
 
-/* Sets j->z to a random point near z0, at most `reach` away relative to max(1, |value|). */
+/* Sets j->z to a random point at most `reach` from z0, relative to max(1, |value|). */
 static void move_nearby(decision *j, double reach, uint64_t *seed) {
     memcpy(j->z, j->z0, j->s->unknowns * sizeof *j->z);
     for (size_t i = 0; i < j->n; i++) j->z[i] += reach * fmax(1, fabs(j->z0[i])) * random_uniform(seed, -1, 1);
@@ -341,8 +341,9 @@ static void refine_in_plane(decision *j, extremes *e, const double *base, const 
     }
 }
 
-/* Sets u to the unit vector along ray k; there are `rays` rays. In one dimension the rays are ±1. In two dimensions
- * the angles between neighbouring rays are equal. In more dimensions the rays are the ± axes, then random vectors. */
+/* Sets u to the unit vector along ray k of `rays` rays. In one dimension the rays are ±1. In two dimensions the angles
+ * between neighbouring rays are equal. In more dimensions the rays are the positive and negative axes, then random
+ * vectors. */
 static void choose_ray(const decision *j, size_t k, size_t rays, uint64_t *seed, double *u) {
     size_t count = j->count;
     double length = 0, turn = 2 * M_PI * (double)k / (double)rays;

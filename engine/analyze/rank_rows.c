@@ -31,7 +31,7 @@ void rank_rows_reset(rank_rows *b, size_t width) {
 }
 
 /* Subtracts from `rest` its projection onto the span of the basis, and adds the coefficients of the projection to l.
- * For a sparse row, inner products visit only the nonzero entries. */
+ * For a sparse row, inner products use only the nonzero entries. */
 static void take_out(rank_rows *b, double *l) {
     size_t entries = 0;
     for (size_t j = 0; j < b->width; j++)

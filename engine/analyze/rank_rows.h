@@ -1,8 +1,9 @@
 /* rank_rows.h — orthonormal basis of the span of rows, extended row by row.
  *
- * Rows are orthogonalized by Gram–Schmidt. If the first pass loses digits by cancellation, a second pass follows, which
- * suffices (Giraud et al., Numer. Math. 101 (2005) 87). Accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a row
- * orthogonal to the accepted rows is below `tolerance` times its length, the row is redundant and is not accepted. */
+ * Rows are orthogonalized by Gram–Schmidt. If the first pass loses digits by cancellation, a second pass follows. Two
+ * passes suffice (Giraud et al., Numer. Math. 101 (2005) 87). Accepted row i equals Σ_{j≤i} L_ij Q_j. If the part of a
+ * row orthogonal to the accepted rows is below `tolerance` times its length, the row is redundant and is not
+ * accepted. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@ typedef struct rank_rows {
     double *given;                /* width: `rest` before the current pass */
     size_t *entries;              /* width: columns of the nonzero entries of `given` */
     double tolerance;
-    double floor; /* rows whose orthogonal part is not longer are redundant; initially 0 */
+    double floor; /* rows whose orthogonal part is not longer than this are redundant; initially 0 */
 } rank_rows;
 
 /* Returns Σ x_i y_i, added in order of i. */

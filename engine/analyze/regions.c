@@ -4,8 +4,8 @@
  * operators. An expression that vanishes on the initial branches can be nonzero on other branches. For each branch of
  * an operator, the search alternates Newton steps on the operator's argument with projections onto the constraints.
  * From the states found, the search continues to further combinations of branches. The results of the analysis are
- * tested at all states found. If no state is found on another branch of an operator, the report states that the initial
- * branch is assumed. */
+ * tested at all states found. If no state is found on another branch of an operator, the initial branch is reported as
+ * assumed. */
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/nonsmooth.h"
@@ -103,7 +103,8 @@ static hamel_status find_branches(search *s, const sample *at, double *branches)
 }
 
 /* Adds the state as a new region if its combination of branches is new and the list is not full. Sets `which` of the
- * new region to operator s->of if that operator has left its initial branch, otherwise to another operator that has. */
+ * new region to operator s->of if that operator has left its initial branch, otherwise to another operator that has
+ * left its initial branch. */
 static hamel_status add_region(search *s, const sample *at) {
     assert(s->of < s->count);
     analysis *a = s->a;
@@ -201,7 +202,7 @@ static hamel_status search_one(search *s, size_t which, sample *at) {
 }
 
 /* Searches from region `from` for new combinations: operator `which` changes its branch, and the other operators keep
- * theirs. */
+ * their branches. */
 static hamel_status combine_branches(search *s, size_t from, size_t which, sample *at, size_t *tries) {
     assert(from < s->a->other_count && s->open[which]);
     analysis *a = s->a;

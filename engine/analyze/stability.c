@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* A real part below this bound, relative to the largest eigenvalue, is treated as zero. Double eigenvalues are accurate
- * only to √ε = 1.5e-8; the bound includes a safety factor of about 70. */
+ * only to √ε = 1.5e-8. The bound includes a safety factor of about 70. */
 static const double MOVES = 1e-6;
 /* A singular value of the system matrix below this bound, relative to the largest eigenvalue, is treated as zero. A
  * perturbation of this size changes a double eigenvalue by its square root, 1e-5. */
 static const double ZERO = 1e-10;
-/* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|); chosen large enough to leave a
- * point at which the potential is flat. */
+/* Distance at which the largest eigenvalue is sampled, relative to max(1, |value|). If V = x⁴, the eigenvalues vanish
+ * at 0 and are proportional to x, so at this distance they reach a tenth of their size at x = 1. */
 static const double NEARBY_MOTION = 0.1;
 enum { NEARBY_TRIALS = 3 };
 
@@ -110,8 +110,8 @@ static spectrum analyze_spectrum(const hamel_linearization *l, double unit, bool
     return found;
 }
 
-/* Returns the largest absolute value of the eigenvalues at z and at random points nearby. Where the potential is flat,
- * the eigenvalues at z alone do not show the usual time scale. */
+/* Returns the largest absolute value of the eigenvalues at z and at random points nearby. If the potential is flat at
+ * z, the eigenvalues at z alone do not give the typical time scale. */
 static double typical_rate(statics *s, const double *z, const hamel_linearization *here, hamel_status *status) {
     double largest = largest_eigenvalue(here), *q = s->trial;
     uint64_t seed = 23;

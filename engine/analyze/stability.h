@@ -16,7 +16,7 @@ typedef struct stability_facts {
     bool momenta_conserved; /* true if the momenta of all cyclic coordinates are conserved */
 } stability_facts;
 
-stability_facts stability_look_up(const hamel_report *report); /* NULL: all false */
+stability_facts stability_look_up(const hamel_report *report); /* if `report` is NULL, all facts are false */
 
 /* Fills determined, stable, decided, decided_by, reason and the eigenvalues of *e. The texts and the eigenvalues are
  * allocated in `memory`. z is an equilibrium with the prescribed velocities, and f is the family to which z belongs. */

@@ -9,22 +9,24 @@
 #include <math.h>
 #include <string.h>
 
-/* A residual up to this bound, relative to its terms, is accepted: a few thousand ε (2.2e-16), the rounding error of a
- * sum of many terms. A larger residual is accepted only if it is within a computed bound on its rounding error. */
+/* A residual up to this bound, relative to its terms, is accepted. The bound is a few thousand ε (2.2e-16), the
+ * rounding error of a sum of many terms. A larger residual is accepted only if it is within a computed bound on its
+ * rounding error. */
 static const double SOLVED = 1e-12;
-/* The iteration stops at this residual, relative to its terms: a few ε, which further steps cannot reduce. */
+/* The iteration stops at this residual, relative to its terms. The residual is then a few ε, which further steps cannot
+ * reduce. */
 static const double ROUNDED = 1e-15;
-/* Smallest pivot accepted near multiple roots, relative to the largest pivot: a few hundred ε, because smaller pivots
- * may be rounding errors. */
+/* Smallest pivot accepted near multiple roots, relative to the largest pivot. The bound is a few hundred ε, because
+ * smaller pivots may be rounding errors. */
 static const double FINEST = 1e-13;
-/* If the iteration has failed, refine_root continues it only if the residual is below this bound. The value is
- * chosen: residuals far from a root usually exceed it. */
+/* If an iteration has failed, refine_root continues only if the residual is below this bound. A smaller bound would
+ * miss multiple roots, near which convergence is slow. A larger bound would cost time at points far from a root. */
 static const double NEAR_ROOT = 1e-4;
-/* Largest Newton step without line search, relative to max(1, |value|); chosen so that a step changes an unknown at
- * most by its own size. */
+/* Largest Newton step without line search, relative to max(1, |value|). With this bound, a step changes an unknown at
+ * most by max(1, |value|). */
 static const double LONGEST = 1;
-/* Distance at which the sizes of rows are sampled, relative to max(1, |value|); chosen large enough that terms that
- * vanish at the point do not vanish there. */
+/* Distance at which the sizes of rows are sampled, relative to max(1, |value|). A term x² that vanishes at the point
+ * reaches 1e-2 at this distance. */
 static const double ROW_SIZE_RADIUS = 0.1;
 /* Lower bound on the row sizes at a solution, relative to the sizes at the first point. Near roots of an order up to
  * 50, the row sizes exceed this bound. */
@@ -33,13 +35,13 @@ static const double UNDERFLOW = 1e-100;
  * cancel in the sum of reactions and forces. */
 static const double BOUNDED = 1e5;
 /* Two sums count as equal if they differ by at most this bound, relative to the sum of the absolute values of all
- * terms: a few thousand ε, the rounding error of a sum of many terms. */
+ * terms. The bound is a few thousand ε, the rounding error of a sum of many terms. */
 static const double SAME_SUM = 1e-12;
 /* Numbers of random points or displacements at which equations are compared. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
 /* MOST_ITERATIONS bounds the iterations, and HALVINGS bounds the halvings of a step. A descent ends if PATIENCE
- * iterations have not reduced the residual by 10 %. The value is chosen to bound the time: near a simple root,
- * Newton's method needs fewer than ten iterations. */
+ * iterations have not reduced the residual by 10 %. These limits bound the time. Near a simple root, Newton's method
+ * needs fewer than ten iterations. */
 enum { MOST_ITERATIONS = 150, PATIENCE = 20, HALVINGS = 12 };
 
 size_t statics_most(const statics *s) {
@@ -53,8 +55,8 @@ static bool contains_time(const hamel_model *model) {
     return ((program_depends(model->dynamics.residual) | program_depends(model->dynamics.program)) & time) != 0;
 }
 
-/* Sets sum[0] to the sum of all values and derivatives of the equations with random weights, and sum[1] to the sum of
- * their absolute values. */
+/* Sets sum[0] to a randomly weighted sum of all values and derivatives of the equations, and sum[1] to the sum of their
+ * absolute values. */
 static void summarize(local_equations *l, double sum[2]) {
     local_matrix list[LOCAL_MATRICES];
     uint64_t seed = 31;
@@ -131,7 +133,7 @@ static hamel_status compile_momenta(statics *s, hamel_error *error) {
 static bool allocate_statics(statics *s) {
     size_t rows = s->instants * (s->n + s->m) + s->spinning_count + 1,
            most = s->n + s->instants * s->m + s->spinning_count;
-    size_t large = (rows > most ? rows : most) + s->n + 1; /* includes a border of n */
+    size_t large = (rows > most ? rows : most) + s->n + 1; /* includes up to n additional rows of potential.c */
     double **const by_rows[] = {&s->F, &s->scale, &s->noise, &s->weight},
                    **const by_most[] = {&s->right, &s->step, &s->singular},
                    **const by_z[] = {&s->trial, &s->start, &s->kept};

@@ -1,13 +1,13 @@
 /* statics.h — equations F(z) = 0 of rest and steady motion, with their Jacobian J.
  *
- * The unknowns z are the coordinates q, the multipliers λ at each instant and, if they are free, the velocities of
- * cyclic coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
+ * The unknowns z are the coordinates q, the multipliers λ at each instant and the free velocities of cyclic
+ * coordinates. The rows of each instant are R(t, q, q' = v, q'' = 0, λ) = 0 (Baruh 4.6.7: generalized forces and
  * reactions balance), then Φ = 0 or ψ = 0. A system is at rest only if the equations hold at every time (Papastavridis,
  * example 3.2.5). If the equations depend on t, they are therefore solved together at three random instants. If momenta
  * are prescribed, rows p_c − p*_c = 0 follow.
  *
- * A linear system is solved for its least-squares solution of least norm, because equilibria need not be isolated, and
- * multipliers need not be unique. */
+ * Linear systems are solved by least squares with the solution of least norm. Their solution need not be unique,
+ * because equilibria may form families and constraints may be redundant. */
 #pragma once
 
 #include "engine/analyze/local.h"
@@ -25,14 +25,14 @@ typedef struct statics {
     size_t n, m, instants;
     double t[STATICS_INSTANTS];
     double *v, *zero_a; /* n entries each; v: prescribed velocities; zero_a: zeros */
-    bool *cyclic;       /* n: true if the coordinate is absent from every equation */
+    bool *cyclic;       /* n entries: true if the coordinate is absent from every equation */
     size_t *spinning;   /* cyclic coordinates */
     size_t spinning_count;
     bool steady;         /* true if some prescribed velocity is not 0 */
     bool holonomic_only; /* true if λ_c = 0 replaces the rows of velocity constraints */
 
     statics_velocities velocities;
-    double *momentum; /* spinning_count: p* */
+    double *momentum; /* spinning_count entries: prescribed momenta p* */
     program *momenta; /* momenta of the spinning coordinates; NULL if a spinning coordinate has no momentum */
     local_program momentum_program;
     /* momentum_values: spinning_count entries; momentum_rates: spinning_count × n, derivatives with respect to q' */
@@ -45,7 +45,7 @@ typedef struct statics {
 
     size_t rows, unknowns; /* numbers of rows of F and of unknowns, for the current kind of velocities */
     double *F, *J, *scale; /* F: rows entries; J: rows × unknowns; scale: size of each row's terms */
-    double *noise;         /* rows: rounding error of F; set by statics_noise */
+    double *noise;         /* rows entries: rounding error of F; set by statics_noise */
     double *work, *right, *step, *trial, *start, *kept, *velocity, *weight, *singular, *vectors;
     int32_t *pivot;
     double rank; /* smallest pivot accepted by statics_least_squares, relative to the largest pivot */
@@ -68,7 +68,7 @@ size_t statics_most(const statics *s);
  * prescribed velocities. */
 void statics_take(statics *s, statics_velocities velocities, const double *q);
 
-/* Sets the centre; NULL removes it. */
+/* Adds the row that fixes the distance between z and `centre` at `radius`. If `centre` is NULL, removes this row. */
 void statics_stay_at(statics *s, const double *centre, double radius);
 
 /* Evaluates F, J and scale at z. Returns false if a value is not finite. */
@@ -118,9 +118,9 @@ bool statics_has_kink(statics *s, const double *z);
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 
-/* Finds orthonormal directions columns[k][width] of the entries that define a family, along which F changes by less
- * than 1e-6 of the sizes of its rows nearby. Cyclic coordinates that move, or whose velocities are free, are omitted.
- * Returns the number of directions. */
+/* Finds orthonormal directions columns[k][width] in the space of the entries that define a family. Along these
+ * directions, F changes by less than 1e-6 of the sizes of its rows nearby. Cyclic coordinates that move, or whose
+ * velocities are free, are omitted. Returns the number of directions. */
 size_t statics_kernel(statics *s, const double *z, double *columns);
 
 /* Returns the largest difference between x and y in the entries that define a family, relative to max(1, |value|). */

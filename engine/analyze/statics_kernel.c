@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A direction is a null direction if its singular value, relative to the sizes of the rows, is at most this bound.
- * families.c checks each direction found. */
+/* A direction is a null direction if its singular value, relative to the sizes of the rows, is at most this bound. The
+ * bound may be large, because families.c checks each direction found. */
 static const double KERNEL = 1e-6;
-/* Displacement at which derivatives are compared, relative to max(1, |value|); chosen so small that smooth functions
- * change little. */
+/* Displacement at which derivatives are compared, relative to max(1, |value|). Over this displacement, smooth
+ * derivatives change by about 1e-7 of their size, far less than the smallest kink, 1e-3. */
 static const double TINY = 1e-7;
-enum { KINK_TRIALS = 12 }; /* random displacements at which derivatives are compared */
+enum { KINK_TRIALS = 12 }; /* number of random displacements at which derivatives are compared */
 
 void statics_tidy(statics *s, double *z) {
     bool some = false;

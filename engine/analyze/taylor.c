@@ -118,7 +118,7 @@ static bool is_short(double value) {
     return fabs(value) < 0x1p30 && value * 0x1p20 == floor(value * 0x1p20);
 }
 
-/* Returns true for small numbers with few binary digits, such as the rounding error 0.1 + 0.2 - 0.3. */
+/* Returns true for numbers below 2^-41 with at most ten significant bits, such as 0.1 + 0.2 - 0.3. */
 static bool is_residue(double value) {
     int exponent;
     double mantissa = frexp(fabs(value), &exponent) * 0x1p10;

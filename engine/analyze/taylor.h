@@ -10,8 +10,8 @@
  * x_i y_(k−i) over i. In one variable, i runs from 0 to k. In a multilinear series, i runs over all subsets of the bits
  * of k, and series are differentiated with respect to the highest variable in k.
  *
- * Numbers have TAYLOR_BITS bits. The value of an expression that vanishes identically is therefore near 2^-TAYLOR_BITS,
- * far below all other values. */
+ * Numbers have TAYLOR_BITS bits. If an expression vanishes identically, its computed value is therefore about
+ * 2^-TAYLOR_BITS times its terms. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -28,11 +28,11 @@ enum { TAYLOR_BITS = 256 };
 typedef struct number_block number_block;
 typedef struct number_pool {
     number_block *last;
-    bool failed; /* a request has returned NULL; one test after several requests suffices */
+    bool failed; /* true if a request has returned NULL; one test after several requests suffices */
 } number_pool;
 
-/* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate their
- * digits (see memory_left). */
+/* Returns `count` numbers, initially 0, or NULL if out of memory. MPFR aborts the process if it cannot allocate the
+ * digits of the numbers (see memory_left). */
 mpfr_t *number_pool_take(number_pool *pool, size_t count);
 void number_pool_free(number_pool *pool);
 
@@ -60,7 +60,7 @@ typedef struct taylor {
 } taylor;
 
 /* Creates the series of all nodes. The series of constants and parameters are set to their values, and all other series
- * to zero. A constant that is not a short binary fraction may be a rounded decimal and is therefore changed randomly
+ * to zero. A constant that is not a short binary fraction may be a rounded decimal. Such a constant is changed randomly
  * (`seed`) by at most `change`, relative to its size. A constant that is itself a rounding error, such as 0.1 + 0.2 -
  * 0.3, is changed by at most its own size. If out of memory, pool->failed is true. */
 void taylor_init(taylor *t, const taylor_plan *plan, size_t order, const double *parameters, double change,

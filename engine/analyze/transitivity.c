@@ -17,9 +17,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Upper bounds on the number of coordinates and on the number of graph nodes of all velocities. The value is chosen
- * so that people can read the report: 12 velocities have up to 792 coefficients. For larger systems, the report
- * omits the coefficients. */
+/* Upper bounds on the number of coordinates and on the number of graph nodes of all velocities. The bounds keep the
+ * report readable: 12 velocities have up to 936 coefficients. For larger systems, the report omits the coefficients. */
 enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
 
 typedef struct coefficient {
@@ -85,7 +84,7 @@ static hamel_status choose_velocities(moving_frame *f) {
     return status;
 }
 
-/* Computes Φ and Φ_t by elimination; the quasi-velocities are symbols on the right-hand side. Sets *good to false if
+/* Computes Φ and Φ_t by elimination. The quasi-velocities are symbols on the right-hand side. Sets *good to false if
  * the expressions are too long. */
 static hamel_status invert(moving_frame *f, bool *good) {
     analysis *a = f->a;

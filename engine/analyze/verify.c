@@ -12,16 +12,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest relative difference that counts as agreement. The value is chosen far above the rounding errors and far
- * below the effect of a wrong term in an equation. */
+/* Largest relative difference that counts as agreement. With the scales below, rounding errors do not exceed this
+ * bound. A wrong term usually changes an equation by a large fraction of its terms. */
 static const double TOLERANCE = 1e-9;
 /* Lower bound on the force scale of a coordinate, relative to the largest force. Canceling terms of other coordinates
- * leave rounding errors on a coordinate without forces. These errors reach 1e-13 of the largest force if products of
- * momenta and rates cancel (Hamel's coefficients), so the bound is 1e-13 / TOLERANCE = 1e-4. */
+ * leave rounding errors on a coordinate without forces. If products of momenta and rates cancel (Hamel's coefficients),
+ * these errors reach 1e-13 of the largest force. The bound is therefore 1e-13 / TOLERANCE. */
 static const double SCALE_LEAST = 1e-4;
 enum { STATES_LEAST = 4 };
-/* Upper bound on states · (coordinates + constraints)³. It allows 100 states for up to 158 coordinates and constraints.
- * The value is chosen to bound the time. */
+/* Upper bound on states · (coordinates + constraints)³, to which the time of a comparison is proportional. The bound
+ * allows 100 states for up to 158 coordinates and constraints. */
 static const double VERIFY_WORK = 4e8;
 
 typedef struct compared_state {

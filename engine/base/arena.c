@@ -1,8 +1,9 @@
 /* arena.c — arena allocator: chunks of memory that are freed together.
  *
  * Allocations are taken from the head chunk in sequence. Chunks come from calloc, and no byte is allocated twice, so
- * the arena need not clear allocations. Untouched pages of a large chunk cost nothing. If a request exceeds the size of
- * the next chunk, it gets a separate chunk after the head. Later allocations continue in the rest of the head chunk.
+ * the arena need not clear allocations. Untouched pages of a large chunk take no physical memory. If a request exceeds
+ * the size of the next chunk, it gets a separate chunk after the head. Later allocations continue in the rest of the
+ * head chunk.
  *
  * Invariants: `used` is the sum of the sizes of all chunks, headers included. It never exceeds a nonzero `limit`. In
  * each chunk, chunk->used <= chunk->size. Under AddressSanitizer every byte of a chunk that is not allocated is

@@ -43,7 +43,7 @@ typedef enum hamel_status {
 
 enum {
     HAMEL_FAULTS_MAX = 100,
-    HAMEL_QUOTE_MAX = 16384 /* bytes; longer expressions are not stored, so that 100 errors stay small */
+    HAMEL_QUOTE_MAX = 16384 /* bytes; longer expressions are not stored, so 100 errors take at most 1.6 MB */
 };
 
 typedef struct hamel_fault {
@@ -71,7 +71,8 @@ void hamel_error_once(hamel_error *error);
 /* Changes the position of the error added last, for example to the position of a reference whose target is missing. */
 void hamel_relocate(hamel_error *error, const char *pointer, int column);
 
-/* Changes the status of the list and of its last error, except HAMEL_NO_MEMORY; the texts stay. Returns `status`. */
+/* Changes the status of the list and of its last error, but not their texts. The status HAMEL_NO_MEMORY does not
+ * change. Returns the status of the list. */
 hamel_status hamel_restate(hamel_error *error, hamel_status status);
 
 /* Adds an error and returns `status`, so that callers can write `return hamel_fail(...)`. If `error` is NULL, nothing

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /* Returns true if malloc can provide `vectors` vectors of `length` doubles, each with a header of 512 bytes, and 64 KiB
- * in addition. The 512 bytes and the 64 KiB are chosen to exceed the memory that the libraries allocate in addition to
- * the vectors. */
+ * in addition. The header of a SUNDIALS vector contains a table of 56 function pointers (448 bytes). The 64 KiB allow
+ * for smaller objects of the libraries. */
 static inline bool memory_left(size_t vectors, size_t length) {
     size_t bytes;
     if (__builtin_mul_overflow(length, sizeof(double), &bytes) || __builtin_add_overflow(bytes, 512, &bytes) ||

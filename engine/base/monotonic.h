@@ -13,7 +13,7 @@ static inline double monotonic(void) {
     return monotonic_of(CLOCK_MONOTONIC);
 }
 
-/* Like monotonic(), but ten times as fast and accurate only to a few milliseconds. */
+/* Returns the time of the last clock interrupt, at most 10 ms ago. The call is faster than monotonic(). */
 static inline double monotonic_coarse(void) {
     return monotonic_of(CLOCK_MONOTONIC_COARSE);
 }

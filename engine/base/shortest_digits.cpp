@@ -1,4 +1,4 @@
-/* shortest_digits.cpp — see shortest_digits.h. */
+/* shortest_digits.cpp — shortest decimal of a double, by std::to_chars. */
 #include "engine/base/shortest_digits.h"
 
 #include <charconv>

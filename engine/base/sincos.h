@@ -1,10 +1,10 @@
 /* sincos.h — sine and cosine of a double, and of eight doubles in SIMD lanes, with the same bits.
  *
- * Both types use the operations of sincos_template.h, so a member of a sweep has the same digits in a lane as in a run
- * of its own. The results differ from those of the library by at most 1 ulp (test_program_vec8.c). Arguments that are
+ * Both types use the operations of sincos_template.h, so a member of a sweep has the same digits in a lane as in a
+ * separate run. The results differ from those of the library by at most 1 ulp (test_program_vec8.c). Arguments that are
  * too large for the reduction are passed to the library. Programs, tangents, machine code and constant folding use
- * these functions. On a virtual AMD EPYC, random angles up to 30 take 12 ns, with glibc's sincos 23 ns; angles below
- * π/4 take 7 and 12 ns. */
+ * these functions. On a virtual AMD EPYC, random angles up to 30 take 12 ns, and 23 ns with glibc's sincos. Angles
+ * below π/4 take 7 and 12 ns. */
 #pragma once
 
 #include "engine/base/vec8.h"
@@ -14,8 +14,8 @@
 #define SINCOS_INLINE static inline __attribute__((always_inline))
 
 /* Upper bound of |x| for the reduction. Multiples n of π/2 then have at most 17 bits, so their products with the first
- * two parts of π/2 are exact. Measured on 2·10⁶ arguments up to 2^p, some of them next to multiples of π/2, the error
- * is 0.79 ulp for p ≤ 15, 0.86 for p = 17, and 1.2 for p = 19. */
+ * two parts of π/2 are exact. The error was measured for 2·10⁶ arguments up to 2^p, some of them next to multiples of
+ * π/2. It is 0.79 ulp for p ≤ 15, 0.86 for p = 17, and 1.2 for p = 19. */
 static const double SINCOS_REDUCIBLE = 0x1p17;
 /* Slightly below π/4. The reduction does not change smaller arguments, so it can be skipped. */
 static const double SINCOS_REDUCED = 0.785;

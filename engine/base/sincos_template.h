@@ -7,8 +7,7 @@
  *     SINCOS_TO_BITS(x), SINCOS_TO_REAL(b)    the same bits as the other type */
 
 /* Computes high + low = x − n π/2 with three parts of π/2 (Cody & Waite, Software Manual for the Elementary Functions,
- * Prentice-Hall 1980). The last two bits of *multiple
- * are n modulo 4. A zero keeps its sign. */
+ * Prentice-Hall 1980). The last two bits of *multiple are n modulo 4. A zero keeps its sign. */
 SINCOS_INLINE void SINCOS_NAME(reduce)(const SINCOS_REAL *x, SINCOS_REAL *high, SINCOS_REAL *low,
                                        SINCOS_BITS *multiple) {
     /* π/2 = first + second + third, with 33 bits, 33 bits and the remaining bits */
@@ -21,8 +20,8 @@ SINCOS_INLINE void SINCOS_NAME(reduce)(const SINCOS_REAL *x, SINCOS_REAL *high, 
     *multiple = SINCOS_TO_BITS(shifted);
 }
 
-/* Computes sin and cos of high + low for |high| ≤ π/4, by the polynomials of fdlibm (Sun Microsystems, 1993) in the
- * grouping of FreeBSD's k_sin.c and k_cos.c, whose chains of dependent operations are shorter. */
+/* Computes sin and cos of high + low for |high| ≤ π/4, by the polynomials of fdlibm (Sun Microsystems, 1993). Terms are
+ * grouped as in FreeBSD's k_sin.c and k_cos.c, which have shorter chains of dependent operations. */
 SINCOS_INLINE void SINCOS_NAME(kernels)(const SINCOS_REAL *high, const SINCOS_REAL *low, SINCOS_REAL *sine,
                                         SINCOS_REAL *cosine) {
     SINCOS_REAL x = *high, y = *low, z = x * x, cube = z * x, w = z * z;

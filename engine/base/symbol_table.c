@@ -1,8 +1,8 @@
 /* symbol_table.c — hash table from names to integers, and search for the nearest name for suggestions.
  *
- * The number of slots is a power of two. At most half of the slots are full, and they are probed linearly. The hash is
- * SipHash-2-4 (Aumasson and Bernstein 2012) under a random key, truncated to 32 bits. The hash determines only the slot
- * of a symbol, so the random key does not affect any result.
+ * The number of slots is a power of two. At most half of the slots are full. A search probes consecutive slots. The
+ * hash is SipHash-2-4 (Aumasson and Bernstein 2012) under a random key, truncated to 32 bits. The hash determines only
+ * the slot of a symbol, so the random key does not affect any result.
  *
  * The edit distance counts insertions, deletions and replacements of bytes, and swaps of adjacent bytes. A byte is
  * swapped at most once (optimal string alignment). A change of case costs less than a change of letter. Lengths are

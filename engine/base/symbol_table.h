@@ -1,7 +1,7 @@
 /* symbol_table.h — hash table from names to small integers. Symbols are numbered from 0 as they are added.
  *
- * Uses open addressing with SipHash-2-4. Names come from users, and a random key per table prevents users from choosing
- * names that collide. Names are copied into the arena. */
+ * The table uses open addressing with SipHash-2-4. A random key for each table prevents users from choosing names that
+ * collide. Names are copied into the arena. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -41,5 +41,5 @@ hamel_status symbol_add(symbol_table *t, const char *name, size_t length, int32_
  * time. */
 const char *symbol_nearest(const symbol_table *t, const char *name, size_t length);
 
-/* Like symbol_nearest, but searches names[count]. */
+/* Does the same as symbol_nearest for the list names[count]. */
 const char *nearest_name(const char *const *names, size_t count, const char *name, size_t length);

@@ -14,9 +14,9 @@
 /* A state satisfies the constraints if its residuals are at most this bound. Newton's method squares residuals, so one
  * step reduces 1e-9 to rounding errors. A projection fails if the residual of its result exceeds the bound. */
 static const double ON_CONSTRAINTS = 1e-9;
-/* Upper bound on the residual after a projection if large terms cancel. It allows terms that exceed the scale by a
- * factor of 5e4, each rounded by ε. The coordinates of a projected state may have the same error, relative to max(1,
- * |q_i|). */
+/* Upper bound on the residual after a projection if large terms cancel. The bound allows terms that exceed the scale by
+ * a factor of 5e4, each with a rounding error of ε. The coordinates of a projected state may have the same error,
+ * relative to max(1, |q_i|). */
 static const double PROJECTION_ERROR = 1e-11;
 /* Upper bound on the residual of initial values that count as consistent. Users may round initial values to six
  * significant digits. */
@@ -29,17 +29,18 @@ static const double INITIAL_MISS = 1e-6;
  * factorization adds n ε (Golub & Van Loan, Matrix Computations, 4th ed., 5.5.7). At larger angles at least six digits
  * of a solution are correct. */
 static const double RANK_TOLERANCE = 1e-10;
-/* RANK_TOLERANCE for the random states of an analysis, whose residuals are below 1e-10 (analyze/samples.c). */
+/* RANK_TOLERANCE for the random states of an analysis. Their residuals are up to 1e-10 (analyze/samples.c), and the
+ * sines for redundant rows may be as large. */
 static const double SAMPLED_RANK_TOLERANCE = 1e-9;
 /* If the squared sine of the angle between rows is below this bound, QR replaces the Cholesky factorization of A M⁻¹Aᵀ.
- * A M⁻¹Aᵀ squares the condition number of the rows: at this angle, Cholesky loses nine of sixteen digits, QR four to
- * five. */
+ * A M⁻¹Aᵀ squares the condition number of the rows. At this angle, Cholesky loses nine of sixteen digits, and QR loses
+ * four to five. */
 static const double CHOLESKY_RANK_TOLERANCE = 1e-9;
 /* Compliance of redundant rows, relative to the size of a row. kkt_sparse.c removes the effect of the compliance by an
  * iteration that gains ten digits per step. */
 static const double COMPLIANCE = 1e-10;
-/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump. The value is chosen far
- * above rounding errors. */
+/* Largest accepted contradiction of redundant rows in a velocity jump, relative to the jump. Redundant rows contradict
+ * each other by the residuals of the state, at most ON_CONSTRAINTS. The bound is a thousand times as large. */
 static const double JUMP_CONTRADICTION = 1e-6;
 
 /* Smallest pivot of M, relative to its diagonal entry, that elimination in a fixed order accepts if constraints act.
@@ -69,12 +70,12 @@ static const double ROUNDING_SAFETY = 8;
 /* Smallest relative tolerance of an integration. At smaller tolerances, rounding increases the number of steps without
  * increasing the accuracy. */
 static const double RTOL_LEAST = 1e-13;
-/* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is a
- * few hundred ε. */
+/* Times that differ by less than this, relative to the span of a run, are treated as the same instant. The value is 450
+ * ε. At the end of a span that starts at 0, adjacent double values differ by up to ε of the span. */
 static const double INSTANT = 1e-13;
 /* Assumed bound on the error of a state between projections, in units of the integration tolerance. The energy balances
  * of all examples with all methods have errors of up to ten tolerances (simulate/energy.c). */
 static const double STATE_UNCERTAINTY = 10;
 /* Two states belong to different motions if they differ by more than this bound, in units of the integration tolerance.
- * The bound is a hundred times STATE_UNCERTAINTY; smaller differences are treated as integration errors. */
+ * Smaller differences are treated as integration errors, so the bound is a hundred times STATE_UNCERTAINTY. */
 static const double ANOTHER_MOTION = 1e3;

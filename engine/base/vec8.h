@@ -55,7 +55,8 @@ static inline bool vec8_fits_register(void) {
     }
 #endif
 
-/* Sets *out, in each lane, to *x where the bits of `which` are set, and to *y elsewhere. All bits of a lane must be equal. */
+/* Sets *out, in each lane, to *x where the bits of `which` are set, and to *y elsewhere. All bits of a lane must be
+ * equal. */
 VEC8_INLINE void vec8_choose(const vec8_bits *which, const vec8 *x, const vec8 *y, vec8 *out) {
     *out = (vec8)(((vec8_bits)*x & *which) | ((vec8_bits)*y & ~*which));
 }

@@ -1,8 +1,8 @@
 /* assembler.h — encodes the x86-64, AVX2 and AVX-512 instructions that native.c writes.
  *
  * The encodings are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3
- * (VEX prefix) and 2.7 (EVEX prefix), and the pages of the instructions. Vector instructions have three operands and do not change their
- * sources; the second source may be memory, which need not be aligned. */
+ * (VEX prefix) and 2.7 (EVEX prefix), and the pages of the instructions. Vector instructions have three operands and do
+ * not change their sources. The second source may be memory, which need not be aligned. */
 #pragma once
 
 #include <stdbool.h>
@@ -101,6 +101,6 @@ void asm_narrow(assembler *a); /* clears the upper halves of vector registers; l
 size_t asm_loop_begin(assembler *a);
 
 /* Ends a loop over `count` >= `members` doubles, `members` of which are processed in each pass. RCX is the offset of
- * the first of them. The last pass ends at the last double, so it may overlap the pass before it. Clears the upper
- * halves of vector registers. */
+ * the first double of the pass. The last pass ends at the last double, so it may overlap the pass before it. Clears the
+ * upper halves of vector registers. */
 void asm_loop_end(assembler *a, size_t begin, size_t count, size_t members);

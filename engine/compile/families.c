@@ -1,33 +1,34 @@
 /* families.c — orders the operations of a long program so that machine code can execute them as loops.
  *
- * A system of many equal bodies repeats the same expression for each body. A family is a set of such operations: they
- * and their operands, up to a fixed depth, are equal operations. If all members of a family are ready at the same time,
- * they do not depend on each other. They are then listed together, in the order of their operands, and get adjacent
- * slots. Operands and results of consecutive members are therefore mostly adjacent (native_loops.c).
+ * A system of many equal bodies repeats the same expression for each body. A family is a set of equal operations whose
+ * operands, up to a fixed depth, are also equal operations. If all members of a family are ready at the same time, they
+ * do not depend on each other. They are then listed together, in the order of their operands, and get adjacent slots.
+ * Operands and results of consecutive members are therefore mostly adjacent (native_loops.c).
  *
- * Other operations, such as the recurrence along a chain, are listed one by one. The next of them is always the one
- * with the longest chain of operations after it. Independent recurrences thereby alternate, so that their latencies
- * overlap. Cost: n log n for n operations. */
+ * Other operations, such as the recurrence along a chain, are listed one by one. Among these operations, the one with
+ * the longest chain of dependent operations is always listed next. Independent recurrences therefore alternate, and
+ * their latencies overlap. Cost: n log n for n operations. */
 #include "engine/compile/program_int.h"
 
 #include "engine/base/arena.h"
 
 #include <stdlib.h>
 
-/* Families with fewer than SHORTEST members get no loop. DEPTH distinguishes the operations before a recurrence from
- * those after it. Both are chosen: with depths 3 to 6, machine code for chains in x and y is equally fast; with 1 and 2
- * it takes 1.6 times as long. At most one of PART operations may be outside loops. On chains in x and y a fifth is; on
- * chains in angles with a full mass matrix four fifths are. LOOK_AHEAD bounds the search for a family of equal size. */
+/* A family with fewer than SHORTEST members, four passes of a loop, gets no loop. DEPTH distinguishes the operations
+ * before a recurrence from those after it. With depths 3 to 6, machine code for chains in x and y is equally fast. With
+ * depths 1 and 2, it takes 1.6 times as long. At most one of PART operations may be outside loops. The measured share
+ * is a fifth on chains in x and y, and four fifths on chains in angles with a full mass matrix. LOOK_AHEAD bounds the
+ * time of the search for a family of equal size. */
 enum { PART = 3, SHORTEST = 16, DEPTH = 4, LOOK_AHEAD = 64, NONE = UINT32_MAX, UNPLACED = UINT32_MAX };
 
 typedef struct member {
-    uint64_t key[2]; /* hash of the expression; later what determines the order in the family */
+    uint64_t key[2]; /* sort key that determines the order in the family */
     uint32_t value;
 } member;
 
 typedef struct family {
     uint32_t first, size, ready; /* first member; number of members; number of members whose operands are computed */
-    bool placed;                 /* whether the members have places */
+    bool placed;                 /* true if members have places, or if no places are needed */
 } family;
 
 typedef struct families {
@@ -42,9 +43,9 @@ typedef struct families {
     uint32_t *waiting;      /* per value: number of operands that are not computed yet */
     uint32_t *users, *edge; /* linked lists of the readers of each operation, as in schedule.c */
     uint32_t *height;       /* per value: length of the longest chain of operations that depend on it */
-    uint32_t *position;     /* per value: its place after the numbers and symbols; UNPLACED if it has none yet */
+    uint32_t *position;     /* per value: place after the numbers and symbols, or UNPLACED */
     uint32_t places;        /* number of places assigned */
-    uint32_t *heap;         /* operations that are ready; those with the greatest height first */
+    uint32_t *heap;         /* ready operations, those with the greatest height first */
     size_t heap_count;
     uint32_t *complete; /* queue of families whose members are all ready */
     uint32_t complete_first, complete_end;
@@ -65,8 +66,8 @@ static uint64_t mix(uint64_t hash, uint64_t next) {
     return hash ^ hash >> 29;
 }
 
-/* Hashes each expression to the depth DEPTH. All numbers and symbols count as equal. Results are hashed before their
- * operands, so each pass reads the hashes of the pass before it. */
+/* Hashes each expression down to the depth DEPTH. All numbers and symbols count as equal. Results are hashed before
+ * their operands, so each pass reads the hashes of the pass before it. */
 static void hash_expressions(families *f, uint64_t *hash) {
     for (size_t m = 0; m < f->member_count; m++) hash[f->members[m].value] = f->operations[f->members[m].value].op + 1;
     for (int depth = 0; depth < DEPTH; depth++)
@@ -97,7 +98,7 @@ static bool count_families(families *f, const uint64_t *hash) {
         size_t at = hash[value] & mask;
         while (table[at] && hash[f->list[table[at] - 1].first] != hash[value]) at = (at + 1) & mask;
         if (!table[at]) {
-            f->list[f->family_count++].first = value; /* a member, until the members are grouped */
+            f->list[f->family_count++].first = value; /* one member, until find_families groups the members */
             table[at] = (uint32_t)f->family_count;
         }
         f->family_of[value] = table[at] - 1;
@@ -123,8 +124,8 @@ static bool find_families(families *f) {
     return true;
 }
 
-/* Lists the readers of each operation, and finds the heights. Values are numbered operands first, except that a cosine
- * may precede its SINCOS; such a height may be too small, which only affects the order. */
+/* Lists the readers of each operation, and finds the heights. Operands have smaller numbers than results, except that a
+ * cosine may precede its SINCOS. The height of such a value may be too small, which affects only the order. */
 static void link_operations(families *f) {
     for (size_t i = 0; i < f->count; i++) f->users[i] = NONE;
     for (size_t i = f->count; i-- > 0;) {
@@ -194,8 +195,8 @@ static void place_members(families *f, family *of) {
     of->placed = true;
 }
 
-/* Orders the members of a family that is ready such that their operands are adjacent. Members whose operands are at the
- * same distances are listed together, in the order of their first operand that is not a common number or parameter. */
+/* Orders the members of a ready family such that their operands are adjacent. Members whose operands are at the same
+ * distances are listed together. Their order is that of the first operand that is not a common number or symbol. */
 static void place_complete(families *f, family *of) {
     for (member *m = f->members + of->first; m < f->members + of->first + of->size; m++) {
         const program_operation *o = &f->operations[m->value];
@@ -232,8 +233,8 @@ static uint32_t place_below(const families *f, uint32_t value, int depth) {
     return UNPLACED;
 }
 
-/* The members of a recurrence are computed one after the other, but get places in the order of the bodies, so that
- * later families can read them in this order. */
+/* The members of a recurrence are computed one after the other. Their places are nevertheless in the order of the
+ * bodies, so that later families can read the members in this order. */
 static void place_recurrence(families *f, family *of) {
     for (member *m = f->members + of->first; m < f->members + of->first + of->size; m++) {
         m->key[0] = place_below(f, m->value, DEPTH);
@@ -242,7 +243,7 @@ static void place_recurrence(families *f, family *of) {
     place_members(f, of);
 }
 
-/* Returns true if each operand of `second` is that of `first` or the next to it. */
+/* Returns true if each operand of `second` is the operand of `first` or is at the next place. */
 static bool is_adjacent(const families *f, uint32_t first, uint32_t second) {
     const program_operation *a = &f->operations[first], *b = &f->operations[second];
     for (int k = 0; k < a->arity; k++)
@@ -264,18 +265,18 @@ static void emit_family(families *f, family *of) {
 static void emit_one(families *f, uint32_t value) {
     family *of = &f->list[f->family_of[value]];
     if (!of->placed && of->size >= SHORTEST && f->places > 0) place_recurrence(f, of);
-    of->placed = true; /* without places if no loop reads the values */
+    of->placed = true; /* even if the values have no places, because no loop reads them */
     f->lone++;
     emit(f, value);
 }
 
-/* Returns true if most operations still may be part of loops. */
+/* Returns true if enough operations can still be part of loops. */
 static bool is_regular(const families *f) {
     return PART * f->lone <= f->member_count;
 }
 
-/* Moves a complete family to the front of the queue, of the given size if there is one. Segments of equal length form
- * one loop. */
+/* Moves a complete family to the front of the queue. Prefers a family of the given size, because segments of equal
+ * length form one loop. */
 static family *next_complete(families *f, uint32_t size) {
     uint32_t *queue = f->complete, first = f->complete_first, best = first;
     for (uint32_t i = first; i < f->complete_end && i < first + LOOK_AHEAD; i++) {
@@ -290,7 +291,7 @@ static family *next_complete(families *f, uint32_t size) {
 }
 
 static void order_all(families *f) {
-    uint32_t size = 0; /* of the family listed last */
+    uint32_t size = 0; /* size of the family listed last */
     for (size_t i = 0; i < f->count; i++)
         if (f->family_of[i] != NONE && f->waiting[i] == 0) make_ready(f, (uint32_t)i);
     for (;;) {
@@ -315,14 +316,14 @@ static bool allocate(families *f) {
     return !f->memory.failed;
 }
 
-/* Returns true if most operations are in families. */
+/* Returns true if enough operations are in families of at least SHORTEST members. */
 static bool has_families(const families *f) {
     size_t inside = 0;
     for (size_t i = 0; i < f->family_count; i++) inside += f->list[i].size >= SHORTEST ? f->list[i].size : 0;
     return PART * inside >= (PART - 1) * f->member_count;
 }
 
-/* Orders all operations. Returns true if most of them form loops. Otherwise the order is discarded. */
+/* Orders all operations. Returns true if enough operations form loops. Otherwise, discards the order. */
 static bool order_by_families(families *f) {
     const size_t begin = *f->ordered;
     if (!has_families(f)) return false;

@@ -72,8 +72,8 @@ int program_operands(uint32_t op) {
     return op == PROGRAM_POWI ? 1 : reads[op]; /* the exponent is a constant, not a value */
 }
 
-/* Lists the operands that determine the value. For IF, lists the condition and the branch taken; for other operations,
- * all operands that are read. */
+/* Lists the operands that determine the value. For IF, lists the condition and the branch taken. For other operations,
+ * lists all operands that are read. */
 static int operands_of(uint32_t op, program_instruction i, const double *w, uint32_t operand[3]) {
     operand[0] = program_a(i);
     operand[1] = program_b(i);
@@ -83,9 +83,9 @@ static int operands_of(uint32_t op, program_instruction i, const double *w, uint
     return 2;
 }
 
-/* Returns the cause if the value of `node` is not finite. If all operands are finite, the cause is `node`. Otherwise it
- * is the cause of the first operand that is not finite, or GRAPH_NONE if this operand is or depends on an input that is
- * not finite. */
+/* Returns the cause if the value of `node` is not finite. If all operands are finite, the cause is `node`. Otherwise,
+ * the cause is that of the first operand that is not finite. For an input that is not finite, the cause is
+ * GRAPH_NONE. */
 static graph_node blame(const double *w, const graph_node *fault, const uint32_t *operand, int count, graph_node node) {
     for (int k = 0; k < count; k++)
         if (!isfinite(w[operand[k]])) return fault[operand[k]];

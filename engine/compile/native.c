@@ -20,8 +20,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* LONGEST_CODE bounds the code in bytes (chosen, not measured); longer code is reported as NATIVE_NO_MEMORY. With at
- * most MOST_SLOTS slots, the offsets of tangent lanes, 64 bytes per slot, fit into 32 bits. */
+/* LONGEST_CODE bounds the code to 64 MiB, about three million instructions. Longer code is reported as
+ * NATIVE_NO_MEMORY. With at most MOST_SLOTS slots, the offsets of tangent lanes, 64 bytes per slot, fit into 32
+ * bits. */
 enum { LONGEST_CODE = 64 << 20, MOST_SLOTS = INT32_MAX / 128 };
 
 #define OP(name, ...)                                         \
@@ -60,8 +61,8 @@ static void read_tape(native_translation *t) {
     }
 }
 
-/* Returns true if exponents, numbers of tables and orders of derivatives are constants. These numbers become part of
- * the code. */
+/* Returns true if exponents, table numbers and orders of derivatives are constants, because they become part of the
+ * code. */
 static bool has_constants(const native_translation *t, const native_reading *r) {
     if (r->op == PROGRAM_POWI) return r->slot[1] < t->p->constant_count;
     return r->op != GRAPH_TABLE || (r->slot[1] < t->p->constant_count && r->slot[2] < t->p->constant_count);
@@ -462,6 +463,7 @@ static bool write_through_mapping(int file, const void *code, size_t size) {
     return munmap(writable, size) == 0;
 }
 
+/* Returns an executable copy of code[size], or NULL if the system denies executable memory. */
 void *native_make_executable(const void *code, size_t size) {
     int file = memfd_create("hamel-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return NULL;
@@ -481,7 +483,7 @@ bool native_is_supported(void) {
 #endif
 }
 
-/* Writes the code of all tasks to one block of memory; starts[i] is the offset of task i. */
+/* Writes the code of all tasks to one block of memory. Sets starts[i] to the offset of task i. */
 static native_status make(native_code *code, assembler *out, size_t *starts, const native_task *tasks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         starts[i] = out->count;

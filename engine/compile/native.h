@@ -1,10 +1,10 @@
 /* native.h — translates programs to machine code for x86-64 with AVX2.
  *
- * Machine code executes the same operations and gives the same bits as the interpreter; only the payload of a NaN may
- * differ. Only valid programs are translated: each operand must be a slot of the workspace that has been written
- * before. The code contains no constants of the program; these stay in the workspace, which is not executable. A
- * description determines only four kinds of numbers in the code: distances between slots, lengths of loops, exponents
- * up to 17 (as products), and numbers and orders of table lookups. */
+ * Machine code executes the operations of the interpreter and gives bit-identical results. Only the payload of a NaN
+ * may differ. Only valid programs are translated: each operand must be a slot of the workspace that has been written
+ * before. The constants of the program are not in the code but in the workspace, which is not executable. A description
+ * determines only four kinds of numbers in the code. They are distances between slots, lengths of loops, exponents up
+ * to 16 (as products), and numbers and orders of table lookups. */
 #pragma once
 
 #include "engine/compile/program.h"
@@ -37,8 +37,8 @@ native_status native_translate(native_code *code, const native_task *tasks, size
 size_t native_widest(void);
 
 /* Translates programs for program_evaluate_vec8, with registers of `width` numbers. Sets made[i] to the code of
- * programs[i], or to NULL if programs[i] is NULL, not valid, or contains tables. native_evaluate_vec8 runs the code until
- * native_free. The programs do not change. Cost: linear. */
+ * programs[i], or to NULL if programs[i] is NULL, not valid, or contains tables. native_evaluate_vec8 runs the code
+ * until native_free. The programs do not change. Cost: linear. */
 native_status native_translate_vec8(native_code *code, size_t width, const program *const *programs, size_t count,
                                     program_native *made);
 
@@ -46,5 +46,5 @@ native_status native_translate_vec8(native_code *code, size_t width, const progr
 void native_evaluate_vec8(program_native made, size_t width, const program_inputs *inputs, vec8 *workspace,
                           vec8 *outputs);
 
-/* Frees the code; the programs must not be evaluated afterwards. Does nothing for an all-zero `code`. */
+/* Frees the code. The programs must not be evaluated afterwards. Does nothing for an all-zero `code`. */
 void native_free(native_code *code);

@@ -6,7 +6,7 @@
 
 enum {
     NATIVE_REGISTERS = 14,         /* registers 0 to 13 hold values */
-    NATIVE_REGISTERS_TANGENTS = 8, /* registers 0 to 7 hold values in tangent mode; tangents use the others */
+    NATIVE_REGISTERS_TANGENTS = 8, /* in tangent mode, registers 0 to 7 hold values, and tangents use the others */
     SCRATCH_S = 15,
     SCRATCH_T = 14,
     NOWHERE = UINT8_MAX,
@@ -65,10 +65,10 @@ asm_operand native_home(const native_translation *t, uint32_t slot);
 void native_fetch(native_translation *t, const native_reading *r, const native_recipe *recipe, const uint32_t *next,
                   asm_operand *place, unsigned *kept);
 
-/* Writes the steps of a recipe. place[] contains the operands and the result; the other places are fixed. */
+/* Writes the steps of a recipe. place[] contains the operands and the result. All other places are fixed. */
 void native_steps(native_translation *t, const native_recipe *recipe, asm_operand *place);
 
-/* Counts how often a recipe reads an operand; a read that needs a register counts twice. */
+/* Counts how often a recipe reads an operand. A read that needs a register counts twice. */
 int native_readings(const native_recipe *recipe, int place);
 
 /* Stores the values that are only in registers, and releases all registers. */
@@ -86,15 +86,15 @@ void *native_make_executable(const void *code, size_t size);
 bool native_is_supported(void); /* the processor has AVX2 */
 
 /* Prepares a function call. Moves at most two operands to the argument registers. Stores the values that are needed
- * later, because a function may change every vector register. `last`: the instruction does not read its operands after
- * the call. */
+ * later, because a function may change every vector register. `last` is true if the instruction does not read its
+ * operands after the call. */
 void native_leave(native_translation *t, const native_reading *r, bool last);
-void native_call(native_translation *t, int base, size_t offset); /* base + offset: where the address is stored */
+void native_call(native_translation *t, int base, size_t offset); /* calls the address stored at base + offset */
 
 /* --- native_tangent.c -------------------------------------------------------------------------------------------- */
 
 /* Compute the tangent lanes of an instruction's results from those of its operands. SINCOS is processed after its
- * values are computed; other operations are processed before, while their operands are valid. */
+ * values are computed. Other operations are processed before, while their operands are valid. */
 void native_lanes_before(native_translation *t, const native_reading *r);
 void native_lanes_after(native_translation *t, const native_reading *r);
 
@@ -116,5 +116,5 @@ void native_call_wide(native_translation *t, const native_reading *r);
  * form a loop. */
 size_t native_write_loop(native_translation *t, const native_reading *r);
 
-/* Copies `count` numbers in a loop if they are enough. `shared`: copies one number to `count` places. */
+/* Copies `count` numbers, or one number `count` times if `shared`, in a loop. Returns false if `count` is too small. */
 bool native_write_copy_loop(native_translation *t, asm_operand from, bool shared, asm_operand to, size_t count);

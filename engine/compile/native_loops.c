@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* A loop replaces at least LOOP_SHORTEST instructions of each segment; chosen. */
+/* A loop replaces at least LOOP_SHORTEST instructions of each segment, which are two passes. */
 enum { LOOP_SHORTEST = 8, LOOP_SEGMENTS = 24, LOOP_VALUES = 4 * LOOP_SEGMENTS, MEMBERS = 4, UNUSED = INT32_MAX };
 
 /* A value of each member, at adjacent addresses, or a value that all members share. */
@@ -25,12 +25,12 @@ typedef struct loop_value {
 
 typedef struct loop_segment {
     const native_reading *first;
-    int operand[OPERANDS], result; /* numbers of values */
+    int operand[OPERANDS], result; /* indices in `values` */
 } loop_segment;
 
 typedef struct native_loop {
     native_translation *t;
-    size_t length; /* of each segment */
+    size_t length; /* number of members in each segment */
     loop_segment segments[LOOP_SEGMENTS];
     int segment_count;
     loop_value values[LOOP_VALUES];
@@ -40,7 +40,7 @@ typedef struct native_loop {
 
 enum { NONE_HELD = -1 };
 
-/* The instruction for four numbers, or ASM_NONE. */
+/* Returns the instruction for four numbers, or ASM_NONE. */
 static asm_vector wide(uint8_t op) {
     static const uint8_t table[] = {
         [ASM_LOAD_SD] = ASM_WIDE_LOAD, [ASM_ADD_SD] = ASM_WIDE_ADD, [ASM_SUB_SD] = ASM_WIDE_SUB,
@@ -62,7 +62,7 @@ static int64_t distance(asm_operand from, asm_operand to) {
     return from.reg == to.reg ? (int64_t)to.displacement - from.displacement : UNUSED;
 }
 
-/* Returns the length of the segment that begins at r, or 1. shared[k]: all members read the same k-th operand. */
+/* Returns the length of the segment that begins at r, or 1. Sets shared[k] if all members read the same operand k. */
 static size_t segment_length(const native_translation *t, const native_reading *r, bool shared[OPERANDS]) {
     if (t->end - r < 2 || !has_wide_recipe(r->op) || t->again[r->result[0]]) return 1;
     asm_operand result = native_home(t, r->result[0]), operand[OPERANDS];
@@ -92,7 +92,7 @@ static bool is_of_other_member(const native_loop *l, asm_operand result, asm_ope
     return shared ? from >= 0 : from > -bytes && from != 0;
 }
 
-/* Returns the number of the value at an address, and adds it if it is new. Returns NONE_HELD if the value depends on
+/* Returns the index of the value at an address. If the value is new, adds it. Returns NONE_HELD if the value depends on
  * another member, or if the same address is shared and not shared. */
 static int find_value(native_loop *l, asm_operand home, bool shared) {
     for (int s = 0; s < l->segment_count; s++)
@@ -103,7 +103,7 @@ static int find_value(native_loop *l, asm_operand home, bool shared) {
     return l->value_count++;
 }
 
-/* Adds a segment to the loop. Returns false if it must not be in the same loop as the segments before it. */
+/* Adds a segment to the loop. Returns false if the segment must not be in the same loop as the segments before it. */
 static bool add_segment(native_loop *l, const native_reading *r, const bool shared[OPERANDS]) {
     loop_segment s = {.first = r};
     asm_operand result = native_home(l->t, r->result[0]);
@@ -155,7 +155,7 @@ static void drop(native_loop *l, int value) {
     l->values[value].reg = NOWHERE;
 }
 
-/* Returns a free register. If all are in use, evicts the value that is read last, except those in `kept`. */
+/* Returns a free register. If all are in use, evicts the value outside `kept` that is read last. */
 static int take_register(native_loop *l, unsigned kept, int segment) {
     int best = NONE_HELD, latest = -1;
     for (int i = 0; i < NATIVE_REGISTERS; i++) {
@@ -234,7 +234,6 @@ size_t native_write_loop(native_translation *t, const native_reading *r) {
     return count;
 }
 
-/* Copies numbers in a loop if there are enough of them. Returns false if there are too few. */
 bool native_write_copy_loop(native_translation *t, asm_operand from, bool shared, asm_operand to, size_t count) {
     if (count < LOOP_SHORTEST) return false;
     from.indexed = !shared;

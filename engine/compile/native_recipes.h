@@ -2,9 +2,9 @@
  *
  * A recipe is a list of steps. Steps use the operands X, Y, Z, the scratch registers S and T, and the result R. The
  * constants are the number ONE and the masks SIGN (the sign bit) and MAGNITUDE (the other bits). Only the last step
- * writes R, because R may be the register of an operand. Each product and each sum is rounded, in the order of the
- * tables in operators.h and program_int.h. For an operation without a recipe, the code calls the function of the
- * interpreter. */
+ * writes R, because R may be the register of an operand. Each product and each sum is rounded separately, in the order
+ * given by the tables in operators.h and program_int.h. For an operation without a recipe, the code calls the function
+ * of the interpreter. */
 #pragma once
 
 #include "engine/compile/assembler.h"
@@ -34,7 +34,7 @@ typedef struct native_recipe {
     native_step steps[NATIVE_STEPS]; /* ends at the first ASM_NONE */
 } native_recipe;
 
-/* Predicates of COMPARE_SD. For NaN, only IS_OTHER is true. */
+/* Predicates of COMPARE_SD. If an operand is NaN, only IS_OTHER is true. */
 enum { IS_EQUAL = 0, IS_LESS = 1, IS_AT_MOST = 2, IS_AT_LEAST = 13, IS_MORE = 14, IS_OTHER = 4 };
 
 enum { MASK_S = 15 << 4 }; /* immediate of BLEND: the mask is in S */

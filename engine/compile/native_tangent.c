@@ -1,9 +1,9 @@
 /* native_tangent.c — machine code for tangent lanes.
  *
  * Lanes are in memory, PROGRAM_LANES for each slot; RBP points to the lanes of slot 0. The translation determines from
- * the kind of seeded symbols which slots may have nonzero tangents; the code contains no tests. Contributions are added
- * in the interpreter's order. A zero tangent may give −0, whereas the interpreter skips it and has +0; program_tangent
- * removes the difference.
+ * the kind of seeded symbols which slots may have nonzero tangents. The code contains no tests. Contributions are added
+ * in the interpreter's order. A zero tangent that the interpreter skips may contribute −0; program_tangent replaces −0
+ * by +0.
  *
  * Vector registers: 8 and 9 hold the sum, 10 the factor or mask, 11 and 12 one contribution. */
 #include "engine/compile/native_int.h"
@@ -15,7 +15,7 @@ static asm_operand lanes_at(uint32_t slot, int half) {
     return asm_memory(RBP, (int32_t)(slot * sizeof(double) * PROGRAM_LANES) + half * HALF_BYTES);
 }
 
-/* Returns the operand for the memory, after all lanes, that stores a partial derivative returned by a function. */
+/* Returns the memory operand for a partial derivative that a function returns. It is stored after all lanes. */
 static asm_operand waiting_at(const native_translation *t, int operand) {
     return asm_memory(RBP, (int32_t)((t->p->slot_count * PROGRAM_LANES + (size_t)operand) * sizeof(double)));
 }
@@ -104,7 +104,7 @@ void native_lanes_before(native_translation *t, const native_reading *r) {
     t->moves[r->result[0]] = moves;
 }
 
-/* The sine and the cosine of SINCOS are in memory. The lanes of the angle are still valid; a result may use the same
+/* The sine and the cosine of SINCOS are in memory. The lanes of the angle are still valid. A result may use the same
  * memory for its lanes. */
 void native_lanes_after(native_translation *t, const native_reading *r) {
     if (r->op != PROGRAM_SINCOS) return;

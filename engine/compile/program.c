@@ -22,7 +22,7 @@ typedef struct builder {
     uint32_t *free_slots;
     size_t order_count, free_count;
     size_t places;        /* number of values in families */
-    uint32_t first_place; /* slot of their first place */
+    uint32_t first_place; /* slot of the first of these values */
 } builder;
 
 enum { KEPT = UINT32_MAX, MOST_VALUES = INT32_MAX / 4 };

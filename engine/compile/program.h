@@ -48,14 +48,14 @@ void program_evaluate(const program *p, const program_inputs *inputs, double *wo
 /* Evaluates both parts of the program and finds the cause of the first output that is not finite. The cause is an
  * operation with finite operands and a result that is not finite. Branches that IF does not take are ignored. Returns
  * the graph node of the operation, or GRAPH_NONE if all outputs are finite or an input is not finite. Parameters may be
- * NULL if the workspace is prepared. This function is slow and allocates memory; use it for error messages only. */
+ * NULL if the workspace is prepared. This function is slow and allocates memory. Use it for error messages only. */
 graph_node program_first_fault(const program *p, const program_inputs *inputs, double *workspace);
 
 /* --- program_vec8.c: eight members of a sweep at once ------------------------------------------------------------- */
 
-/* These functions work as program_prepare and program_evaluate do, but with a vec8 for each double. This concerns
- * inputs->values[kind], the workspace and outputs[count]. The results of a member are bit-identical to
- * those of program_evaluate and do not depend on other members. */
+/* These functions work as program_prepare and program_evaluate do, but inputs->values[kind], the workspace and
+ * outputs[count] contain a vec8 instead of each double. The results of a member are bit-identical to those of
+ * program_evaluate and do not depend on other members. */
 void program_prepare_vec8(const program *p, const program_inputs *inputs, vec8 *workspace);
 void program_evaluate_vec8(const program *p, const program_inputs *inputs, vec8 *workspace, vec8 *outputs);
 
@@ -69,7 +69,7 @@ size_t program_tangent_doubles(const program *p);
 /* Computes outputs_dot[i * PROGRAM_LANES + k] = Σ_s ∂output_i/∂s · seed_k(s), summed over all inputs s, for
  * PROGRAM_LANES directions k at once. seeds->values[kind][index * PROGRAM_LANES + k] is the component of direction k
  * along symbol (kind, index). A NULL array means zeros. Also evaluates the outputs (which may be NULL). The workspace
- * must be prepared; the parameters stored in the workspace are used. If a seed is 0, its product with an infinite
+ * must be prepared, and the parameters stored in the workspace are used. If a seed is 0, its product with an infinite
  * derivative counts as 0. */
 void program_tangent(const program *p, const program_inputs *inputs, const program_inputs *seeds, double *workspace,
                      double *tangent_workspace, double *outputs, double *outputs_dot);

@@ -13,9 +13,9 @@
 #include "engine/compile/program.h"
 
 /* Operations of a tape in addition to those of the graph. Columns: enum, arity, value, ∂/∂x, ∂/∂y, ∂/∂z, written with
- * the builder names of operators.h. A fused operation rounds its product and its sum separately, so it gives the same
- * bits as the two operations that it replaces. The exponent y of POWI is an integer constant, so the derivative of POWI
- * with respect to y is never needed. */
+ * the builder names of operators.h. A fused operation rounds its product and its sum separately, so its result is
+ * bit-identical to that of the two operations that it replaces. The exponent y of POWI is an integer constant, so the
+ * derivative of POWI with respect to y is never needed. */
 /* clang-format off */
 #define PROGRAM_EXTRA_LIST(OP)                                                                                         \
     OP(SQUARE,   1, x * x,                     ADD_(X, X),                               N_(0),        N_(0))          \
@@ -117,7 +117,7 @@ static inline double program_power(double x, double y) {
 PROGRAM_OPERATION_LIST
 #undef OP
 
-/* Returns the derivative of order `further` of the result of a TABLE instruction; order 0 is the result itself. */
+/* Returns the derivative of order `further` of the result of a TABLE instruction. Order 0 is the result itself. */
 static inline double program_look_up(const graph_table *const *tables, program_instruction i, const double *w,
                                      int further) {
     return table_value(tables[(size_t)w[program_b(i)]], w[program_a(i)], (int)w[program_c(i)] + further);
@@ -132,7 +132,7 @@ void program_load(const program *p, const program_inputs *inputs, int from, int 
 /* --- reachable.c ------------------------------------------------------------------------------------------------- */
 
 /* The reachable subgraph of some nodes, operands before results. Later stages refer to a node by its index in this
- * list; this index is called a value. */
+ * list. This index is called a value. */
 typedef struct program_reachable {
     arena memory;
     graph_node *nodes;
@@ -159,7 +159,7 @@ typedef struct program_operation {
     uint32_t uses;    /* number of operations in the subgraph that read the value */
     uint32_t arg[3];  /* the operands */
     uint32_t second;  /* SINCOS: the value that is the cosine */
-    uint32_t place;   /* place of the value among those of families, which keep their slots, or PROGRAM_NO_VALUE */
+    uint32_t place;   /* place of a value in a family, whose slot is not reused; otherwise PROGRAM_NO_VALUE */
     uint32_t definer; /* index of the operation that computes this value: this operation or a SINCOS */
 } program_operation;
 
@@ -170,14 +170,14 @@ hamel_status program_select(program_operation *operations, const program_reachab
 /* --- schedule.c -------------------------------------------------------------------------------------------------- */
 
 /* Orders the operations. Fills `order` with the indices of the values that the operations define, prepared values
- * first, and sets *order_count to their number. `order` has space for `count` entries. Sets the places of values in
- * families and their number *places. */
+ * first, and sets *order_count to their number. `order` has space for `count` entries. Sets the places of the values in
+ * families, and sets *places to their number. */
 hamel_status program_schedule(program_operation *operations, size_t count, uint32_t *order, size_t *order_count,
                               size_t *prepared_count, size_t *places);
 
 /* --- families.c -------------------------------------------------------------------------------------------------- */
 
-/* Orders the operations outside the prepared part by families. Appends to `order` and increases *ordered. Sets
- * the places of values in families and their number *places. */
+/* Orders the operations outside the prepared part by families. Appends to `order` and increases *ordered. Sets the
+ * places of the values in families, and sets *places to their number. */
 hamel_status program_order_families(program_operation *operations, size_t count, uint32_t *order, size_t *ordered,
                                     size_t *places);

@@ -1,8 +1,8 @@
 /* program_vec8.c — evaluates a program for eight members at once: the interpreter's loops, with vec8 values.
  *
- * Arithmetic is vector arithmetic, with the operations of a scalar evaluation in each lane. Sine and cosine, the most
- * frequent functions, are computed by the same formulas as for one member (engine/base/sincos.h). Library functions are
- * called for one member after the other. */
+ * Vector arithmetic executes the operations of a scalar evaluation in each lane. Sine and cosine, the most frequent
+ * functions, are computed by the same formulas as for one member (engine/base/sincos.h). Library functions are called
+ * for one member after the other. */
 #include "engine/compile/program_int.h"
 
 #include "engine/base/sincos.h"

@@ -98,7 +98,7 @@ static bool walk(program_reachable *r, const graph *g, const graph_node *nodes, 
     return true;
 }
 
-/* Long programs have loops over neighboring inputs (families.c). */
+/* The symbols of subgraphs of at least this size are sorted, so that loops read neighboring inputs (families.c). */
 enum { LONG_LIST = 2048 };
 
 static int by_index(const void *one, const void *other) {

@@ -34,7 +34,7 @@ static bool is_negated(const selection *s, uint32_t value, uint32_t *operand) {
     return true;
 }
 
-/* Replaces x + (-b) by x - b, (-a) + y by y - a, and x - (-b) by x + b; this is exact in floating point. */
+/* Replaces x + (-b) by x - b, (-a) + y by y - a, and x - (-b) by x + b. This is exact in floating point. */
 static void fold_negation(const selection *s, program_operation *o) {
     uint32_t inner;
     if (is_negated(s, o->arg[1], &inner)) {

@@ -84,8 +84,8 @@ static inline lanes lanes_add(lanes x, lanes y) {
     return (lanes){{x.p[0] + y.p[0], x.p[1] + y.p[1], x.p[2] + y.p[2], x.p[3] + y.p[3]}};
 }
 
-/* Returns partial · t for a partial derivative that is not finite; zero lanes remain zero. Not inlined, so that the
- * loops are short. */
+/* Returns partial · t for a partial derivative that is not finite. Zero lanes remain zero. The function is not inlined,
+ * so that the loops are short. */
 __attribute__((noinline, cold)) static lanes scale_guarded(double partial, const double *t) {
     double r[LANES];
     for (int k = 0; k < LANES; k++) r[k] = t[k] != 0 ? partial * t[k] : 0;
@@ -219,7 +219,7 @@ size_t program_tangent_doubles(const program *p) {
     return LANES + p->slot_count * LANES + PARTIALS + (p->slot_count + sizeof(double) - 1) / sizeof(double);
 }
 
-/* Returns the first address of the tangent workspace that is aligned to a cache line; the lanes of a slot fill one. */
+/* Returns the first address in the tangent workspace aligned to a cache line, which contains the lanes of one slot. */
 static double *aligned(double *tangent_workspace) {
     const uintptr_t line = LANES * sizeof(double);
     return (double *)(((uintptr_t)tangent_workspace + line - 1) / line * line);

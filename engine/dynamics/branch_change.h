@@ -13,7 +13,7 @@
  * because p are the momenta of the Lagrangian.
  *
  * Three kinds of jumps are reported as errors. Functions that are differentiated along the motion must not jump,
- * because their rate would be infinite. If coordinates or velocities cause the branch change, momenta and energy must
+ * because their rates would be infinite. If coordinates or velocities cause the branch change, momenta and energy must
  * not jump, because ∂L/∂q is infinite there. Velocities must not jump if forces contain the multipliers, as friction
  * does. */
 #pragma once
@@ -34,9 +34,9 @@ typedef struct branch_jump {
  * memory. */
 branch_change *branch_change_create(dynamics *k);
 
-/* Call this function before a run that starts at (q, v). Adds an error if a function that must be continuous jumps at a
- * time known in advance, and the jump is the same at all sampled configurations. Returns HAMEL_OK or HAMEL_INVALID.
- * Changes the branches of `k`. */
+/* Call this function before a run that starts at (q, v). Adds an error if a function that must be continuous has a jump
+ * at a time known in advance. The jump must be the same at all sampled configurations. Returns HAMEL_OK or
+ * HAMEL_INVALID. Changes the branches of `k`. */
 hamel_status branch_change_foresee(branch_change *c, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 

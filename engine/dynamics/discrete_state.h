@@ -15,7 +15,7 @@ typedef struct discrete_state {
     double ahead;
 } discrete_state;
 
-/* Sets the initially active constraints; the branches have no value yet. Returns false if out of memory. */
+/* Sets the initially active constraints. The branches are not set. Returns false if out of memory. */
 bool discrete_state_create(discrete_state *state, const hamel_model *model, arena *memory);
 
 /* Returns the inputs of a program at a state, with the current branches. Arrays that the program does not read may be

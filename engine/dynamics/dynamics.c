@@ -23,9 +23,10 @@ enum { REST = 100 };
 /* Above this number of unknowns, a solution is copied and checked by vector instructions. The last values stored by the
  * program have then left the store buffer, which holds about 60 values. */
 enum { SMALL = 64 };
-enum { MASS_STATES = 3 }; /* number of states tested; M counts as always singular if it is singular at each */
-/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. The value is
- * chosen large enough to leave special initial values, such as angles of 0. */
+enum { MASS_STATES = 3 }; /* M counts as singular at every state if it is singular at this many states */
+/* Largest distance of the tested states from the initial values in a coordinate, relative to 1 + |q|. With a smaller
+ * value, the states would stay near special initial values, such as angles of 0. With a larger value, more states would
+ * be outside the domains of the expressions. */
 static const double BESIDE = 0.5;
 
 kkt *dynamics_create_system(const hamel_model *model, int highest) {
@@ -105,15 +106,18 @@ bool dynamics_is_regular(const dynamics *k) {
            kkt_is_regular(k->velocities);
 }
 
-/* Evaluates the program `accelerations`. Returns false if a pivot is too small to trust the result. */
-static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, double *lambda) {
+/* Evaluates the program `accelerations` at the state (q, v), and stores the state. Returns false if a pivot is too
+ * small to trust the result. A copy of k->q and k->v would stall: a vector load cannot read two scalars just stored. */
+static inline bool solve_at_once(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
+                                 double *a, double *lambda) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m;
     const double *solved = k->solved, *pivots = solved + n + m;
+    k->t = t, k->q = q, k->v = v;
     k->stabilization[0] = alpha;
     k->stabilization[1] = beta * beta;
-    k->solved_from.values[SYMBOL_COORDINATE] = k->q;
-    k->solved_from.values[SYMBOL_VELOCITY] = k->v;
+    k->solved_from.values[SYMBOL_COORDINATE] = q;
+    k->solved_from.values[SYMBOL_VELOCITY] = v;
     program_evaluate(model->dynamics.accelerations, &k->solved_from, k->accelerations_work, k->solved);
     if (!(pivots[0] > 0 && pivots[1] > CHOLESKY_RANK_TOLERANCE)) return false;
     k->margin = sqrt(pivots[1]);
@@ -133,18 +137,18 @@ static bool solve_at_once(dynamics *k, double alpha, double beta, double *a, dou
     return true;
 }
 
-/* Returns true if M = Bᵀ D B has accurate pivots at the initial state. This takes O(n) operations for trees, and
- * expanding and factoring M takes O(n³). */
+/* Returns true if M = Bᵀ D B has accurate pivots at the initial state. This test takes O(n) operations for trees,
+ * whereas expanding and factoring M takes O(n³). */
 static bool has_regular_pivots(dynamics *k) {
     const hamel_model *model = k->model;
     if (!model->dynamics.mass || !model->dynamics.accelerations || model->m > 0) return false;
     k->t = model->settings.start, k->q = model->q0, k->v = model->v0;
     discrete_state_choose_branches(&k->discrete_state, k->t, k->q, k->v);
-    return solve_at_once(k, 0, 0, k->product, NULL);
+    return solve_at_once(k, k->t, k->q, k->v, 0, 0, k->product, NULL);
 }
 
 /* Sets k->singular_mass to true if M is singular at the initial values and at states near them. The initial values
- * alone may be special. If M is not finite at a state, M counts as regular there. Returns false if out of memory. */
+ * alone may be special. States at which M is not finite are ignored. Returns false if out of memory. */
 static bool find_mass_rank(dynamics *k) {
     const hamel_model *model = k->model;
     double *q = k->project_step;
@@ -194,7 +198,6 @@ static bool create_arrays(dynamics *k) {
                          {&k->survey.state, 2 * n});
 }
 
-/* Creates the solver of the formulation. Returns false if out of memory. */
 static bool create_motion_solver(dynamics *k) {
     const solver_kind solver = k->model->formulation->solver;
     motion_solver *s = &k->motion;
@@ -206,7 +209,6 @@ static bool create_motion_solver(dynamics *k) {
     return !k->memory.failed && (s->null_space || solver == SOLVER_MULTIPLIERS || solver == SOLVER_LEAST_REACTION);
 }
 
-/* Creates the solvers and workspaces, and selects the initially active constraints. Returns false if out of memory. */
 static bool create_parts(dynamics *k) {
     const hamel_model *model = k->model;
     arena *memory = &k->memory;
@@ -350,8 +352,8 @@ static hamel_status solve_factored(dynamics *k, const double *g, bool whole, dou
 }
 
 /* Finds a and lambda if forces contain multipliers, by Newton's method from k->lambda. The linear part W λ of Q(λ) is
- * moved to the left-hand side, so the right-hand side is g = Q(λ) − W λ + C. If C is NULL, C is omitted and Coulomb
- * friction is not included. */
+ * on the left-hand side, so the right-hand side is g = Q(λ) − W λ + C. If C is NULL, C is omitted and Coulomb friction
+ * is not included. */
 static hamel_status solve_with_forces(dynamics *k, const double *C, double *a, double *lambda, hamel_error *error) {
     const hamel_model *model = k->model;
     double *g = k->values + model->dynamics.at_Q; /* Q, overwritten by g; each iteration evaluates Q again */
@@ -403,7 +405,7 @@ static hamel_status prescribed_forces(dynamics *k, const double *lambda, hamel_e
                  : HAMEL_NOT_FINITE;
 }
 
-/* Adds nonideal forces by Udwadia 2000, eq. 28. On entry, a and lambda contain the ideal solution, and the system is
+/* Adds nonideal forces (Udwadia 2000, eq. 28). On entry, a and lambda contain the ideal solution, and the system is
  * factored. The prescribed force C is added to Q, and the constraints react ideally to the sum. The total reaction is
  * Aᵀλ + C + F|λ|, where the last term is friction. The force on a sticking point is friction as well, although it is
  * computed as a multiplier. */
@@ -433,7 +435,7 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
     hamel_status status;
     size_t faults = error ? error->count : 0;
     if (is_stopped(k)) return HAMEL_CANCELED;
-    if (k->without_mass && solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+    if (k->without_mass && solve_at_once(k, k->t, k->q, k->v, alpha, beta, a, lambda)) return HAMEL_OK;
     if (k->without_mass) dynamics_expand_mass(k);
     stabilized(k, alpha, beta);
     if (model->dynamics.W.count) {
@@ -453,9 +455,8 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
         k->rest--;
     } else if (k->model->dynamics.accelerations && !k->singular_mass && k->masked_count == 0 && !error &&
                !kkt_expects_redundancy(k->all)) {
-        k->t = t, k->q = q, k->v = v;
         if (k->model->events.nonsmooth && !k->held) discrete_state_choose_branches(&k->discrete_state, t, q, v);
-        if (solve_at_once(k, alpha, beta, a, lambda)) return HAMEL_OK;
+        if (solve_at_once(k, t, q, v, alpha, beta, a, lambda)) return HAMEL_OK;
         k->rest = REST;
     }
     hamel_status status = dynamics_evaluate(k, t, q, v, error);

@@ -1,7 +1,7 @@
 /* dynamics.h — accelerations, multipliers and constraint projections at a state.
  *
- * Owns the workspaces of the model's programs and the saddle-point systems of one run. Not thread-safe. Evaluations
- * allocate nothing after dynamics_create, except if a large sparse system loses rank (kkt.h). */
+ * A `dynamics` owns the workspaces of the model's programs and the saddle-point systems of one run. It is not
+ * thread-safe. After dynamics_create, evaluations allocate memory only if a large sparse system loses rank (kkt.h). */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -36,7 +36,7 @@ struct dynamics {
     motion_solver motion;
     rank_survey survey;
     kkt *all, *positions, *velocities, *mass; /* mass: NULL unless free accelerations are observed */
-    friction *friction;                       /* NULL without friction */
+    friction *friction;                       /* NULL if the model has no friction */
     dynamics_residual *residual;
     double *other_a,
         *other_lambda; /* n, m: solution of the second solver, created on first use (dynamics_verified.c) */
@@ -46,7 +46,7 @@ struct dynamics {
     discrete_state discrete_state; /* active constraints are changed by dynamics_select only */
     bool held;                     /* true if branches are fixed; otherwise each evaluation chooses the branches */
     bool singular_mass;            /* true if M is singular at every state (mass_rank.h) */
-    bool may_omit_mass;            /* true if dynamics_evaluate_without_mass may omit M */
+    bool may_omit_mass;            /* true if M = Bᵀ D B and there are no constraints or events */
     bool without_mass;             /* true if the last evaluation has omitted M */
     hamel_poll *poll;              /* cancellation callback of dynamics_limit, or NULL */
     double deadline;
@@ -80,13 +80,13 @@ typedef struct dynamics_memory {
 dynamics_memory dynamics_remember(dynamics *k);
 void dynamics_recall(dynamics *k, const dynamics_memory *memory);
 
-/* Evaluates M, A, Q, b and the residuals at (t, q, v); q and v are borrowed until the next call. Returns HAMEL_OK or
+/* Evaluates M, A, Q, b and the residuals at (t, q, v). q and v are borrowed until the next call. Returns HAMEL_OK or
  * HAMEL_NOT_FINITE; `error` (may be NULL) then names the expression that is not finite. */
 hamel_status dynamics_evaluate(dynamics *k, double t, const double *q, const double *v, hamel_error *error);
 
-/* Does the same, but omits the entries of M if the model contains M as Bᵀ D B and the accelerations in closed form, and
- * has neither constraints nor events. M has n² entries, and everything else is linear in n for trees. If M is needed
- * later, dynamics_accelerations and dynamics_missed compute it; no other function that reads M may follow. */
+/* Does the same, but omits the entries of M if k->may_omit_mass is true. M has n² entries, whereas the size of all
+ * other outputs is linear in n for trees. If dynamics_accelerations or dynamics_missed needs M later, it computes M. No
+ * other function that reads M may follow. */
 hamel_status dynamics_evaluate_without_mass(dynamics *k, double t, const double *q, const double *v,
                                             hamel_error *error) HAMEL_CHECKED;
 
@@ -101,12 +101,12 @@ bool dynamics_is_regular(const dynamics *k);
 /* Computes the entries of M from B and D. */
 void dynamics_expand_mass(dynamics *k);
 
-/* Sets k->product to M x and k->magnitude to the sizes of its terms (congruence.h) at the state evaluated last, for
- * models that contain M as Bᵀ D B. */
+/* Sets k->product to M x at the state evaluated last, and k->magnitude to the sizes of the terms (congruence.h). The
+ * model must contain M as Bᵀ D B. */
 void dynamics_multiply_mass(dynamics *k, const double *x);
 
-/* Residuals at the state evaluated last: Φ, and dΦ/dt or the f of a velocity constraint. Each array has m entries. If a
- * constraint has no such level or is inactive, its entry is 0. */
+/* Residuals at the state evaluated last: Φ for positions; dΦ/dt, or f of a velocity constraint, for velocities. Each
+ * array has m entries. If a constraint has no such level or is inactive, its entry is 0. */
 static inline const double *dynamics_position(const dynamics *k) {
     return k->values + k->model->dynamics.at_position;
 }
@@ -145,8 +145,8 @@ hamel_status dynamics_evaluate_again(dynamics *k, hamel_error *error) HAMEL_CHEC
 equation_residual dynamics_missed(dynamics *k, const double *a, const double *lambda);
 
 /* Checks a and lambda, results of dynamics_accelerations without stabilization, against the equations of motion. Sets
- * *missed to their residual. If the residual is too large, tries a second solver; returns HAMEL_INTEGRATION if that
- * solver fails as well. */
+ * *missed to their residual. If the residual is too large, tries a second solver. If that solver fails as well, returns
+ * HAMEL_INTEGRATION. */
 hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_residual *missed,
                              hamel_error *error) HAMEL_CHECKED;
 
@@ -155,7 +155,6 @@ hamel_status dynamics_verify(dynamics *k, double *a, double *lambda, equation_re
 hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double *v, double alpha, double beta,
                             double *a, double *lambda, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns true if the accelerations depend on the multipliers. */
 bool dynamics_needs_multipliers(const dynamics *k);
 
 enum { PROJECT_ITERATIONS = 12 }; /* bound on the Newton steps of a level in a projection */
@@ -177,7 +176,7 @@ hamel_status dynamics_project_direction(dynamics *k, double *dq, double *dv);
 hamel_status dynamics_approach_positions(dynamics *k, double rate, double *dq) HAMEL_CHECKED;
 
 /* Sets *position and *velocity to the largest scaled residual of each level at the state evaluated last. A position
- * residual |Φ_c| is relative to Σ |A_ci| max(1, |q_i|); for velocities, |q'_i| replaces |q_i|. */
+ * residual |Φ_c| is relative to Σ |A_ci| max(1, |q_i|). For velocities, |q'_i| replaces |q_i|. */
 void dynamics_residuals(dynamics *k, double *position, double *velocity);
 
 /* Returns the scaled residual of one constraint at the state evaluated last. Call dynamics_residuals first. */

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* Constraints that become redundant are found with the larger of two rank tolerances: AT_DEPENDENCE, and
- * NEAR_DEPENDENCE times the rank margin. AT_DEPENDENCE is the error with which the instant of rank loss is located.
- * NEAR_DEPENDENCE is a safety factor, chosen as one decimal digit. */
+ * NEAR_DEPENDENCE times the rank margin. AT_DEPENDENCE applies at a located rank loss. It exceeds usual integration
+ * tolerances, because the located state satisfies the constraints only within these tolerances. NEAR_DEPENDENCE is a
+ * safety factor of ten, because the rank margin and the rank tolerance refer to different metrics. */
 static const double AT_DEPENDENCE = 1e-5, NEAR_DEPENDENCE = 10;
 /* Sine of the angle between two axes below which an orientation is reported as singular. The square of the sine is a
  * pivot of the mass matrix. Pivots below 1e-14 are rounding errors (mass_rank.c). Such pivots correspond to a sine
@@ -95,8 +96,8 @@ static void suggest_inertia(const dynamics *k, hamel_error *error) {
     if (!k->singular_mass)
         hamel_suggest(
             error,
-            "choose another state, or use other coordinates: the coordinates%s%s%s singular here, as angles are at "
-            "a pole; the mass matrix is regular nearby",
+            "choose another state, or use other coordinates: the coordinates%s%s%s singular here, like angles at a "
+            "pole; the mass matrix is regular nearby",
             named ? " (" : "", named ? text.bytes : "", named ? ") are" : " are");
     else if (named)
         hamel_suggest(error, "add a mass or inertia that moves with %s, or a constraint that fixes it", text.bytes);
@@ -123,9 +124,8 @@ static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     if (!found) return false;
     (void)hamel_fail(
         error, HAMEL_SINGULAR, found->pointer, 0,
-        "at t = %.9g the angles of `%s` are singular: the first and the third turn about the same axis, and the "
-        "equations of motion do not determine their accelerations",
-        k->t, found->name);
+        "at t = %.9g the angles of `%s` are singular: the first and the third angle rotate about the same axis", k->t,
+        found->name);
     hamel_suggest(error,
                   "describe the orientation by a quaternion, or by a sequence of axes whose second angle stays away "
                   "from such values");

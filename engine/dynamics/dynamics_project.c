@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes the scales Σ |A_ci| max(1, |x_i|) of a level; the rounding error of a residual is about ε times the
+/* Computes the scales Σ |A_ci| max(1, |x_i|) of a level. The rounding error of a residual is about ε times the
  * scale. */
 static void find_scales(dynamics *k, bool position) {
     const sparse_block *A = &k->model->dynamics.A; /* sorted by rows */

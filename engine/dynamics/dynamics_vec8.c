@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Upper bound on coordinates; larger models integrate members singly. Speed-up for pendulum chains in angles, measured
- * when lanes had a dense solver of their own: 4.4 with 2 links, 3 with 32, 1.6 with 64. Eight dense mass matrices of 64
- * rows no longer fit the second-level cache. */
+/* Upper bound on the number of coordinates. Members of larger models are integrated one by one. The speed-up for
+ * pendulum chains in angles was 4.4 with 2 links, 3 with 32 and 1.6 with 64, measured with an earlier dense solver.
+ * Eight dense mass matrices of 64 rows take 256 KiB, a typical second-level cache. */
 enum { COORDINATES_MOST = 64 };
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */

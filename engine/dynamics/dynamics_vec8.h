@@ -1,20 +1,20 @@
 /* dynamics_vec8.h — accelerations, multipliers and projections of eight sweep members in SIMD lanes.
  *
- * Each lane has the bits that dynamics.h computes for its member alone. The functions use the program `accelerations`
- * and the first solver of kkt.h only. If one of these fails in a lane, dynamics.h would use another method, so the bits
- * of the lane in k->good are cleared. The constraints are those that act at the start of a run, and they must be
- * independent (rank_survey.h).
+ * The results in each lane are bit-identical to those that dynamics.h computes for the member alone. The functions use
+ * the programs of the model and the first solver of kkt.h only. If a program or the solver fails in a lane, dynamics.h
+ * would use another method. The bits of the lane in k->good are then cleared. The constraints are those that act at the
+ * start of a run. They must be independent (rank_survey.h).
  *
- * Owns the workspaces of the model's programs. Not thread-safe. Allocates nothing after dynamics_vec8_create, except in
- * dynamics_vec8_mass_is_regular. */
+ * A `dynamics_vec8` owns the workspaces of the model's programs. It is not thread-safe. After creation, only
+ * dynamics_vec8_mass_is_regular allocates memory. */
 #pragma once
 
 #include "engine/dynamics/dynamics_residual.h"
 #include "engine/linear/kkt_vec8.h"
 #include "engine/model/model.h"
 
-/* The saddle-point systems of all rows, and of the rows of the levels. Systems with the same rows are shared. A system of
- * a level is NULL if the level has no rows. */
+/* The saddle-point systems of all rows, and of the rows of the levels. Systems with the same rows are shared. A system
+ * of a level is NULL if the level has no rows. */
 typedef struct dynamics_vec8_systems {
     struct kkt *scalar[3];
     kkt_vec8 *all, *velocities, *positions;
@@ -57,8 +57,8 @@ typedef struct dynamics_vec8 {
     vec8 margin;                  /* rank margins at the last dynamics_vec8_rates */
 } dynamics_vec8;
 
-/* Returns true if these functions support the model: it must have a small mass matrix and Lagrange's equations with
- * forces that do not depend on multipliers. With constraints, the states of the run must be projected. */
+/* Returns true if these functions support the model. The model must have a small mass matrix, and must use Lagrange's
+ * equations with forces that do not depend on multipliers. The states of a run with constraints must be projected. */
 bool dynamics_vec8_serves(const hamel_model *model);
 
 /* Returns NULL if out of memory. */
@@ -83,9 +83,10 @@ void dynamics_vec8_energy_rate(dynamics_vec8 *k, const vec8 *t, const vec8 *q, c
  * does. Clears the bits of k->good in the lanes in which no state on the constraints is found. */
 void dynamics_vec8_project(dynamics_vec8 *k, const vec8_bits *which, const vec8 *t, vec8 *q, vec8 *v);
 
-/* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_rates does in the
- * lanes `regular` and dynamics_accelerations in the other lanes. Clears the bits of k->good in the lanes in which they do not satisfy the equations of motion (dynamics_verify).
- * Sets k->observed: outputs, invariants, checks and energy. */
+/* Computes a[n] and multipliers at the states that dynamics_vec8_project has evaluated last, as dynamics_rates does in
+ * the lanes `regular` and dynamics_accelerations in the other lanes. Clears the bits of k->good in the lanes in which
+ * they do not satisfy the equations of motion (dynamics_verify). Sets k->observed: outputs, invariants, checks and
+ * energy. */
 void dynamics_vec8_observe(dynamics_vec8 *k, const vec8_bits *regular, const vec8 *t, const vec8 *q, const vec8 *v,
                            vec8 *a);
 

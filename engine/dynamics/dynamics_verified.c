@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The same bound if magnitudes of the terms of Bᵀ D B x (congruence.h) replace those of M x. The magnitudes are larger
- * if terms cancel within entries of M. The bound leaves a factor of 1000 for such cancellation, and rounding leaves
- * residuals of 1e-14. If it is exceeded, M is computed, and RESIDUAL_MOST decides. */
+/* Upper bound on the residual relative to the terms of Bᵀ D B x (congruence.h) instead of M x. If terms cancel within
+ * entries of M, the terms of Bᵀ D B x are larger. The bound is RESIDUAL_MOST divided by 1000 for this cancellation;
+ * rounding leaves residuals of 1e-14. If the residual exceeds the bound, M is computed, and RESIDUAL_MOST decides. */
 static const double FACTORED_MOST = 1e-12;
-/* Upper bound on the unknowns for which the second solver is tried. The matrices of this solver are dense; 600² doubles
- * are 3 MB. */
+/* Upper bound on the unknowns for which the second solver is tried. The matrices of this solver are dense. 600² doubles
+ * take 3 MB. */
 enum { OTHER_WAY_MOST = 600 };
 
 /* Returns the largest residual of M a = Q relative to the terms of its row, without the entries of M. */

@@ -5,8 +5,8 @@
  * If the signs of the normal multipliers are known, these equations are linear. Let p⁰ be the normal multipliers
  * without friction, and T_jk the response of λ_j to a unit of the k-th friction force. The normal multipliers p then
  * solve p = p⁰ + T|p|, a linear complementarity problem. If max_j Σ_k |T_jk| < 1, the map is a contraction: the
- * solution exists and is unique. Otherwise rigid bodies may have no motion or several (Painlevé, Leçons sur le
- * frottement, 1895), and all patterns of signs are tried. */
+ * solution exists and is unique. Otherwise rigid bodies may have no motion or several motions (Painlevé, Leçons sur le
+ * frottement, 1895). All patterns of signs of up to ten frictions are then tried. */
 #pragma once
 
 #include "engine/dynamics/motion_solver.h"
@@ -17,7 +17,7 @@ typedef struct friction friction;
 friction *friction_create(const hamel_model *model, arena *memory);
 
 /* On entry, `motion` is factored, and x and lambda solve the system without friction. On return, x and lambda include
- * friction. `values` are the outputs of the dynamics program; t is used in messages only. If no solution or more than
+ * friction. `values` are the outputs of the dynamics program. t is used in messages only. If no solution or more than
  * one is found, adds an error that names the constraints and returns HAMEL_SINGULAR. Otherwise returns the status of
  * motion_solve. `error` may be NULL. */
 hamel_status friction_solve(friction *f, motion_solver *motion, const double *values, const double *g, const double *r,

@@ -1,7 +1,7 @@
 /* initial_values.c — consistent initial values by the Gauss–Newton method in the metric of M.
  *
- * Each step solves  M x − Aᵀμ = 0,  A x = A (q_k − q0) − Φ(q_k)  for x = q_{k+1} − q0. M is that of the original state,
- * so the limit is the point of the manifold nearest to q0. */
+ * Each step solves M x − Aᵀμ = 0, A x = A (q_k − q0) − Φ(q_k) for x = q_{k+1} − q0. M is evaluated at the original
+ * state, so the limit is the point of the manifold nearest to q0. */
 #include "engine/dynamics/initial_values.h"
 
 #include "engine/base/text_buffer.h"
@@ -56,7 +56,7 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
                          "the initial %s miss the constraint `%s` by %.6g, and all its coefficients are 0 there",
                          position ? "coordinates" : "velocities", at->name, dynamics_level(k, position)[c]);
         bool norm = length > 5 && strcmp(at->name + length - 5, ".norm") == 0;
-        hamel_suggest(error, norm ? "give the quaternion norm 1, for example first component 1 and the others 0"
+        hamel_suggest(error, norm ? "set the quaternion to norm 1, for example (1, 0, 0, 0)"
                                   : "choose initial values nearer to the constraint");
         any = true;
     }
@@ -64,8 +64,8 @@ static bool fail_flat(dynamics *k, bool position, hamel_error *error) {
 }
 
 /* Sets *rounding to true if each residual of a level is at most `scaled` (dynamics_scaled) or within its rounding
- * error. A residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger and
- * cancel, as positions in millimetres of two points of one body do. The rounding errors of these terms then exceed any
+ * error. A residual is scaled by its gradient, Σ |A_ci| max(1, |q_i|). The terms of a constraint may be much larger
+ * than this scale and cancel, for example positions in millimetres. The rounding errors of these terms then exceed any
  * fixed fraction of the scale. The residual is therefore also compared with a bound on the rounding error of its
  * expression. */
 static hamel_status find_rounding(nearest *w, bool position, double scaled, bool *rounding) {
@@ -114,9 +114,9 @@ static hamel_status take_nearest_step(nearest *w, double *x, bool position, hame
     return HAMEL_OK;
 }
 
-/* Solves one level; x is q or v. The iteration converges linearly to the nearest consistent point; the closer the
- * original values are, the faster it converges. The last steps are Newton steps from x, which square the remaining
- * error. */
+/* Solves one level, where x is q or v. The iteration converges linearly to the nearest consistent point. It converges
+ * faster if the original values are closer to this point. The last steps are Newton steps from x, which square the
+ * remaining error. */
 static hamel_status solve_level(nearest *w, double *q, double *v, bool position, hamel_error *error) {
     assert(q != v && w->from != q && w->from != v);
     dynamics *k = w->k;

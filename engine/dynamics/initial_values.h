@@ -14,9 +14,9 @@
 hamel_status initial_values_make_consistent(dynamics *k, double t, double *q, double *v, hamel_initialization mode,
                                             double *residual, hamel_error *error) HAMEL_CHECKED;
 
-/* Replaces v by the velocities of least norm that satisfy the constraints and the initial values that the user has
- * specified for quasi-velocities and for velocities of coordinates. Returns HAMEL_INCONSISTENT if these conditions
- * contradict each other by more than INITIAL_MISS. If no quasi-velocity has an initial value, does nothing. */
+/* Replaces v by the velocities of least norm that satisfy the constraints and the specified initial values of
+ * quasi-velocities and velocities. Returns HAMEL_INCONSISTENT if these conditions contradict each other by more than
+ * INITIAL_MISS. If no quasi-velocity has an initial value, does nothing. */
 hamel_status initial_velocities_from_quasi(dynamics *k, double t, const double *q, double *v,
                                            hamel_error *error) HAMEL_CHECKED;
 
@@ -34,7 +34,7 @@ typedef struct initial_directions {
 hamel_status initial_velocities_along(dynamics *k, const double *v, const initial_directions *d,
                                       double *const *dv) HAMEL_CHECKED;
 
-/* Computes the consistent initial state of the model, with accelerations (n) and multipliers (m). A failure of
- * the final solution adds no error; call dynamics_explain. */
+/* Computes the consistent initial state of the model, with accelerations (n) and multipliers (m). If a failure of the
+ * last step adds no error, call dynamics_explain. */
 hamel_status initial_state(dynamics *k, double *q, double *v, double *a, double *lambda,
                            hamel_error *error) HAMEL_CHECKED;

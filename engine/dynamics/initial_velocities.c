@@ -115,8 +115,8 @@ static hamel_status fail_contradiction(double by, hamel_error *error) {
                      "the initial values of quasi-velocities, the given velocities and the constraints contradict each "
                      "other by %.3g",
                      by);
-    hamel_suggest(error, "give initial values to quasi-velocities or velocities to coordinates, and let the "
-                         "constraints fix the rest");
+    hamel_suggest(error, "specify fewer initial quasi-velocities and velocities, because the constraints "
+                         "determine the others");
     return HAMEL_INCONSISTENT;
 }
 

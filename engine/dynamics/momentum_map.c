@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Lower bound on the tolerance of a momentum, relative to the largest tolerance, because coefficients of M that are
- * small initially may grow. The value is chosen so that a coefficient may grow by a factor of 1e3. */
+/* Lower bound on the tolerance of a momentum, relative to the largest tolerance. Coefficients of M that are small
+ * initially may grow before the tolerances are updated. With this bound, a tolerance is then too strict by at most a
+ * factor of 1e3. */
 static const double TOLERANCE_FLOOR = 1e-3;
 
 enum { ITERATIONS = 40, HALVINGS = 60, TRIALS = 12 };
@@ -74,11 +75,11 @@ static double along_step(const inversion *w) {
     return sum;
 }
 
-/* Adds the step to v after halving the step until two conditions hold. The momenta must be finite; relativistic momenta
- * are finite only below the speed of light. |(target − p)·step| must not be larger than before. Short steps satisfy the
- * second condition: the derivative of (target − p)·step is −stepᵀ M step, which is −(target − p)·step if the step
- * satisfies the constraints. If constraints are not linear in the velocities, the sign may differ, so only finiteness
- * is tested. */
+/* Adds the step to v after halving the step until two conditions hold. The momenta must be finite: relativistic momenta
+ * are finite only below the speed of light. The other condition is that |(target − p)·step| does not increase. Short
+ * steps satisfy the second condition, because the derivative of (target − p)·step is −stepᵀ M step. If the step
+ * satisfies the constraints, this derivative is −(target − p)·step. If constraints are not linear in the velocities,
+ * the sign may differ, so only finiteness is tested. */
 static hamel_status take_damped_step(const inversion *w, hamel_error *error) {
     size_t n = w->map->model->n;
     double before = w->map->model->dynamics.linear_velocities ? fabs(along_step(w)) : INFINITY;

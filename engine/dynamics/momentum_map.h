@@ -20,7 +20,7 @@ bool momentum_map_create(momentum_map *map, const discrete_state *state, arena *
 hamel_status momentum_map_evaluate(momentum_map *map, double t, const double *q, const double *v,
                                    hamel_error *error) HAMEL_CHECKED;
 
-/* Evaluates p, ψ, M and A and their derivatives along (dt, dq, dv); dq[n] and dv[n] may be NULL for zeros. */
+/* Evaluates p, ψ, M and A and their derivatives along (dt, dq, dv). dq[n] and dv[n] may be NULL for zeros. */
 hamel_status momentum_map_differentiate(momentum_map *map, double t, const double *q, const double *v, double dt,
                                         const double *dq, const double *dv) HAMEL_CHECKED;
 

@@ -14,7 +14,7 @@
 
 typedef struct motion_solver {
     velocity_basis *basis;  /* NULL if the formulation has no quasi-velocities */
-    null_space *null_space; /* NULL: `kkt` solves */
+    null_space *null_space; /* NULL if `kkt` solves the equations */
     kkt *kkt;               /* saddle-point system of all rows, borrowed; also used by projections */
     double *zero;           /* m zeros */
 } motion_solver;
@@ -48,8 +48,8 @@ static inline size_t motion_rank(const motion_solver *s) {
     return s->null_space ? null_space_rank(s->null_space) : kkt_rank(s->kkt);
 }
 
-/* Returns the rank margin. The least-constraint solver measures angles between rows in the Euclidean metric; kkt_margin
- * measures them in the metric of M⁻¹. */
+/* Returns the rank margin. The least-constraint solver measures angles between rows in the Euclidean metric. kkt_margin
+ * uses the metric of M⁻¹. */
 static inline double motion_margin(const motion_solver *s) {
     return s->null_space ? null_space_margin(s->null_space) : kkt_margin(s->kkt);
 }

@@ -241,8 +241,8 @@ hamel_status newton_factor(newton_matrix *w, double gamma) {
     assert(w->linearized);
     w->gamma = gamma;
     hamel_status status = factor_with(w, 0);
-    /* With redundant constraints, λ is not unique. A small compliance selects one λ. The compliance changes δq'' only
-     * by a term of the size of the compliance. */
+    /* With redundant constraints, λ is not unique. A small compliance selects one λ. The relative change of δq'' is of
+     * the order of the compliance. */
     if (status == HAMEL_SINGULAR && w->m > 0) status = factor_with(w, COMPLIANCE);
     w->factored = status == HAMEL_OK;
     return status;

@@ -35,5 +35,5 @@ hamel_status newton_factor(newton_matrix *w, double gamma) HAMEL_CHECKED;
 /* Replaces x = (n entries for q, n for q') by (I − γJ)⁻¹ x, with the γ of newton_factor. */
 hamel_status newton_solve(newton_matrix *w, double *x) HAMEL_CHECKED;
 
-/* Returns δλ[m] of the last newton_solve: the change of the multipliers for its result x. Valid until the next call. */
+/* Returns the change δλ[m] of the multipliers for the result of the last newton_solve, valid until the next call. */
 const double *newton_multipliers(const newton_matrix *w);

@@ -11,7 +11,7 @@
 struct null_space {
     const hamel_model *model;
     const discrete_state *state;
-    velocity_basis *basis; /* NULL: least constraint, Φ is the identity */
+    velocity_basis *basis; /* NULL for least constraint, where Φ is the identity */
     size_t n, m, freedom, acceleration_count;
     size_t *acceleration; /* indices of the acceleration constraints */
     bool *implied;        /* acceleration_count: true if other constraints imply the constraint at the state */
@@ -24,16 +24,16 @@ struct null_space {
     rank_qr rows;        /* factors of all rows of A, used to compute multipliers */
     const double *usual; /* m, or NULL: usual lengths of rows (rank_survey.h); borrowed */
     bool has_rows;
-    /* only with W. X: n × m, responses q'' to the columns of W; L: m × m, factors of 1 − L (factor_responses). */
+    /* for nonzero W only; X: n × m, responses q'' to the columns of W; L: m × m, factors of 1 − L (factor_responses) */
     double *X, *L;
-    double *lu_scale, *column;              /* only with W; lu_scale: m entries; column: n entries, one column of W */
+    double *lu_scale, *column;              /* for nonzero W only; lu_scale: m; column: n, one column of W */
     size_t *pivot;                          /* with W: m */
     const model_transitivity *transitivity; /* NULL: projection */
     double *derivatives, *derivatives_work; /* outputs and workspace of transitivity->program: p, derivatives of Ψ */
     /* weight: P_j of each quasi-velocity and constraint; P: n entries, P_j of the basis rows */
     double *weight, *P;
     double *covector; /* n: terms with Hamel's coefficients on the left-hand side */
-    double t;         /* the state at which the system was factored; q and v are borrowed */
+    double t;         /* t, q, v: state at which the system was factored; q, v: borrowed */
     const double *q, *v;
     double *shift, *shift_work; /* shift: n entries; shift_work: workspace of model->dynamics.reaction_shift, or NULL */
 };
@@ -149,17 +149,16 @@ static void add_curl(null_space *s) {
 
 /* Computes the terms with Hamel's coefficients (engine/mechanics/boltzmann_hamel.c) as a covector to be multiplied by
  * Φ. Let P_j = ∂ℓ/∂u_j = Σ_i p_i Φ_ij. Implicit differentiation gives Φ' = −Φ Ψ' Φ and (∂q'/∂q at fixed u) = −Φ (∂u/∂q
- * at fixed q'). Hence
+ * at fixed q'). It follows that
  *
  *     d/dt ∂ℓ/∂u_r = Σ_i Φ_ir dp_i/dt − Σ_j P_j Σ_i dΨ_ji/dt Φ_ir
  *     Σ_i Φ_ir ∂ℓ/∂q_i = Σ_i Φ_ir (∂L/∂q_i − Σ_j P_j ∂u_j/∂q_i)
  *
- * The terms − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t are therefore added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is
- * over all quasi-velocities, so that Φ u + φ = q'. The u_j of constraints are 0 at states that satisfy the constraints.
- * These u_j are nevertheless included, because the stages of a step violate the constraints slightly. Without these
- * u_j, the result would depend on the choice of the basis. Rows that complete the basis are constant. If rows are
- * redundant, their basis varies with the state. This variation adds only multiples of the rows, whose product with Φ is
- * 0. */
+ * Therefore, − P dΨ/dt Φ + P ∂u/∂q Φ + P γ u + P γ_t is added to Σ_i Φ_ir (dp_i/dt − ∂L/∂q_i). The sum γ u is over all
+ * quasi-velocities, so that Φ u + φ = q'. The u_j of constraints are 0 at states that satisfy the constraints. These
+ * u_j are nevertheless included, because the stages of a step violate the constraints slightly. Without these u_j, the
+ * result would depend on the choice of the basis. Rows that complete the basis are constant. If rows are redundant,
+ * their basis varies with the state. This variation adds only multiples of the rows, whose product with Φ is 0. */
 static hamel_status find_covector(null_space *s) {
     const model_transitivity *table = s->transitivity;
     program_inputs in = discrete_state_inputs(s->state, &s->t, s->q, s->v, NULL, NULL);

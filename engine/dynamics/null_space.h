@@ -7,7 +7,7 @@
  * The three formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in
  * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
  * constraints are redundant, the multipliers have least norm. If forces depend on multipliers, the forces are g + W λ,
- * as in kkt.h. Matrices are dense. Nothing is allocated after creation. */
+ * as in kkt.h. Matrices are dense. No memory is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"
@@ -39,7 +39,7 @@ hamel_status null_space_solve(null_space *s, const double *g, const double *b, d
  * valid until the next call. */
 const double *null_space_forces(null_space *s, const double *g);
 
-/* Returns the rank of A. With a velocity basis, returns the rank that the last computation of multipliers found. */
+/* Returns the rank of A. With a velocity basis, this is the rank found by the last computation of multipliers. */
 size_t null_space_rank(const null_space *s);
 
 /* Returns the rank margin of the least-constraint solver, or 1 with a velocity basis. The rank margin is the sine of

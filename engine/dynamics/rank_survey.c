@@ -13,8 +13,9 @@
 
 enum { STATES = 3, TRIES = 4 };
 /* Distance of the states from the initial state in each component x, relative to max(1, |x|). For an angle, the
- * distance is about three degrees. If no state is found, for example because the mechanism is small in the length unit
- * of the description, the distance is multiplied by NEARER. */
+ * distance is about three degrees. With a larger distance, projections fail more often. With a smaller distance, rows
+ * that vanish at the initial state remain closer to RANK_TOLERANCE. If no state is found, as for a mechanism that is
+ * small in the length unit, the distance is multiplied by NEARER. */
 static const double DISTANCE = 0.05, NEARER = 0.1;
 /* A state is precise if its scaled residual is below this bound. At a state that violates its constraints by δ, rows
  * shorter than δ / RANK_TOLERANCE appear independent. States that are not precise are used only if no precise state is

@@ -4,9 +4,9 @@
  * example, one of the rows of cos(a) b' = 0 and sin(a) b' = 0 vanishes at each quarter turn. Only rounding errors then
  * remain in this row, and their direction is arbitrary. The rank of analytic rows is the same at almost all states of a
  * connected set and lower at the other states. The rank is therefore computed once, at random states on the constraints
- * near the initial state, and used as an upper bound (random evaluation, as in Schwartz, J. ACM 27 (1980) 701). A row
- * that is shorter than RANK_TOLERANCE times its largest length at these states counts as zero. The survey is not
- * updated later, so results do not depend on which states have been evaluated. */
+ * near the initial state (random evaluation, as in Schwartz, J. ACM 27 (1980) 701). This rank is used as an upper
+ * bound. A row that is shorter than RANK_TOLERANCE times its largest length at these states counts as zero. The survey
+ * is not updated later, so results do not depend on which states have been evaluated. */
 #pragma once
 
 #include "engine/base/error.h"

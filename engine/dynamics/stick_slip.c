@@ -9,21 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 8 }; /* upper bound on changes of state per contact; chosen: more changes indicate a cycle */
-/* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. The value
- * is chosen: a few million ε (2.2e-16), far above the rounding errors of a solution. */
+enum { ROUNDS = 8 }; /* upper bound on changes of state per contact; more changes are treated as a cycle */
+/* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. Rounding
+ * errors of a solution are about 1e-16 times its condition number, so the bound covers condition numbers up to 1e7. */
 static const double BACKWARDS = 1e-9;
-/* Forces below this fraction of the largest force are treated as zero. The value is chosen: a few million ε, far
- * above the rounding errors of a solution. */
+/* Forces below this fraction of the largest force are treated as zero, for the same reason as for BACKWARDS. */
 static const double NO_FORCE = 1e-9;
 /* Factor on `slack` for a marked contact in space (stick_slip_mark), because a slip vector seldom passes exactly
- * through 0. The value is chosen as one decimal digit. */
+ * through 0. A larger factor would stop contacts that slide noticeably. */
 static const double NEAR_REST = 10;
-/* Lower bound on the length of a stored direction, which must not be 0 (mechanics/friction.c). The value is chosen
- * so that the square of the length does not underflow. */
+/* Lower bound on the length of a stored direction, which must not be 0 (mechanics/friction.c). The square of this
+ * length, 1e-80, does not underflow. */
 static const double DIRECTION_SIZE = 1e-40;
-/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. The value
- * is chosen: a sine of 1e-5, far above rounding errors. */
+/* If the squared sine of the angle between two rows is below this bound, the rows count as one condition. The rounding
+ * error of the squared sine is about 1e-16. */
 static const double ONE_CONDITION = 1e-10;
 
 enum { PARTS = 3 };
@@ -49,8 +48,8 @@ struct stick_slip {
     double *a, *lambda;      /* a: n entries; lambda: m entries */
     double *bounds, *forces; /* bounds: limit of each friction per unit of |λ|; forces: total limit of each contact */
     double *held;            /* |F| of each contact, which stick_slip_distance compares with `forces` */
-    /* of_row: m − ideal_count entries, slip of each row; entries: one entry more, index of the first entry of each row
-     * in A */
+    /* of_row: m − ideal_count entries, index of the slip of each row; entries: one more, index in A of the first entry
+     * of each row */
     size_t *of_row, *entries;
     double rounding; /* forces below this are treated as zero */
     double *work;
@@ -143,8 +142,8 @@ hamel_status stick_slip_release(stick_slip *w) {
 
 /* --- distances ---------------------------------------------------------------------------------------------------- */
 
-/* Computes the friction force at contact j while the contact sticks: Σ λ_i (e_i − n n_i), where n is the normal of the
- * surface (mechanics/friction.c). */
+/* Computes the friction force at a sticking contact j: Σ λ_i (e_i − n n_i), where n is the normal of the surface
+ * (mechanics/friction.c). */
 static void find_force(stick_slip *w, size_t j, const double *lambda) {
     const model_slip *slip = &w->model->friction.slips[j];
     slip_state *s = &w->slips[j];
@@ -324,8 +323,8 @@ static hamel_status release_all(stick_slip *w, double t, const double *q, const 
     return HAMEL_OK;
 }
 
-/* The sticking constraints are incompatible: lets the sticking contact with the largest driving acceleration slide.
- * Returns false if no sticking contact has a nonzero driving acceleration. */
+/* Call if the sticking constraints are incompatible. Lets the sticking contact with the largest driving acceleration
+ * slide. Returns false if no sticking contact has a nonzero driving acceleration. */
 static bool release_driven(stick_slip *w) {
     size_t count = w->model->friction.slip_count, worst = count;
     double most = 0;

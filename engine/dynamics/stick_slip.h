@@ -10,8 +10,8 @@
  *
  * The state of a contact with w = 0 is decided iteratively (Papastavridis, A31; Pfeiffer & Glocker, Multibody Dynamics
  * with Unilateral Contacts, 1996, ch. 5). Initially, all contacts with w = 0 stick. In each round, the contact whose
- * force exceeds its limit most starts to slide, in the direction opposite to its friction force. If such a contact
- * accelerates against its direction, the contact sticks again. */
+ * force exceeds its limit by the largest factor starts to slide, in the direction opposite to its friction force. If a
+ * contact that started to slide accelerates against its direction, it sticks again. */
 #pragma once
 
 #include "engine/dynamics/dynamics.h"

@@ -80,12 +80,11 @@ static inline bool variables_need_multipliers(const variables *x) {
 hamel_status variables_velocities(variables *x, double t, const double *q, const double *w, double *v,
                                   hamel_error *error) HAMEL_CHECKED;
 
-/* Sets w to w(t, q, v). */
 hamel_status variables_from_velocities(variables *x, double t, const double *q, const double *v,
                                        double *w) HAMEL_CHECKED;
 
 /* Sets dw[count] to w' at the state that x->dynamics evaluated last. a[n] are the accelerations and lambda[m] the
- * multipliers at that state; lambda is read only if variables_need_multipliers returns true. */
+ * multipliers at that state. lambda is read only if variables_need_multipliers returns true. */
 static inline hamel_status variables_rates(variables *x, const double *a, const double *lambda, double *dw) {
     assert(x->count <= x->n && dw != a);
     return x->table->rates(x, a, lambda, dw);

@@ -18,8 +18,8 @@ static const double WORN = 0.1;
 static const double FULL_RANK = 1e-8;
 /* Largest component of a redundant row outside the span of the other rows, relative to the length of the row. If the
  * component is larger, the rank has grown. Between projections, states satisfy the constraints only within the
- * integration tolerance, so redundant rows also have a component of that size. The value is chosen: larger than
- * usual tolerances. */
+ * integration tolerance, so redundant rows also have a component of that size. The bound exceeds the usual tolerances
+ * of 1e-6 or less. */
 static const double GROWN = 1e-4;
 
 /* Returns the length of the array that holds the indices of quasi-velocities, constraints and coordinates. */
@@ -72,8 +72,8 @@ static size_t list_rows(velocity_basis *b, const double *A) {
     return count;
 }
 
-/* Writes Q₁ of the velocity-level rows of A to `constraint_rows`. Returns false if the rows are not finite, or if
- * `exact` is true and the rank of the rows is below `limit`. */
+/* Writes an orthonormal basis of the velocity-level rows of A to `constraint_rows`. Returns false if the rows are not
+ * finite, or if `exact` is true and the rank of the rows is below `limit`. */
 static bool find_basis(velocity_basis *b, const double *A, size_t limit, bool exact) {
     b->listed = list_rows(b, A);
     for (size_t r = 0; r < b->listed; r++) b->usual_here[r] = b->usual ? b->usual[b->row[r]] : 0;

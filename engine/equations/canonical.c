@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct legendre {
-    graph_node *velocity;     /* velocity[n]: q'_i in terms of momenta and the other q'; GRAPH_NONE: not solved for */
+    graph_node *velocity;     /* velocity[n]: q'_i in terms of momenta and other q', or GRAPH_NONE if not solved for */
     graph_node *acceleration; /* acceleration[n]: rates of `velocity` */
     graph_node *p;            /* p[n]: symbols of momenta; GRAPH_NONE for a coordinate without momentum symbol */
     const char **name;        /* name[n]: names of the momenta */

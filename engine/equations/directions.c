@@ -1,17 +1,16 @@
 /* directions.c — quasi-velocities along the free directions of constraints.
  *
- * A constraint a w_i + b w_j + … = 0 prescribes the component of velocity perpendicular to some direction, such as the
- * direction of a sleigh's blade. If the constraint is solved for w_i or w_j, the divisor is the coefficient a or b,
- * which vanishes in some positions. If the velocity along the direction, u = (b w_i − a w_j)/p with p² = a² + b², is
- * used instead, no divisor vanishes. The equations are then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh
- * 4.7):
+ * A constraint a w_i + b w_j + … = 0 prescribes the velocity component perpendicular to a direction, such as that of a
+ * sleigh's blade. If the constraint is solved for w_i or w_j, the divisor is the coefficient a or b, which vanishes in
+ * some positions. If the velocity along the direction, u = (b w_i − a w_j)/p with p² = a² + b², is used instead, no
+ * divisor vanishes. The equations are then those of the textbooks (Neimark & Fufaev, ch. 3; Baruh 4.7):
  *
  *   w_i = a ρ/(a² + b²) + b u/p,  w_j = b ρ/(a² + b²) − a u/p,  where ρ = a w_i + b w_j follows from the other velocities.
  *
- * A direction is found if a² + b² = 1, as for a wheel, a blade, or a thread of prescribed slope. If the constraint has
- * no coefficients other than a and b, a² + b² need only be constant when the constraints hold, as for a bead on a
- * circle. For a bead on a sphere, no direction is found, and the constraint is solved for the velocity whose
- * coefficient is largest at the initial state. */
+ * A direction is found if a² + b² = 1, as for a wheel, a blade, or a thread of prescribed slope. If a and b are the
+ * only coefficients, a² + b² need only be constant when the constraints hold, as for a bead on a circle. For a bead on
+ * a sphere, no direction is found, and the constraint is solved for the velocity whose coefficient is largest at the
+ * initial state. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -118,7 +117,7 @@ static bool find_pair(written *w, const row *r, direction *d) {
     return d->squares >= 0;
 }
 
-/* If `squares` is the square of an expression p, returns p. Otherwise returns 1; the quasi-velocity is then p·u instead
+/* If `squares` is the square of an expression p, returns p. Otherwise returns 1. The quasi-velocity is then p·u instead
  * of u. */
 static graph_node root_of_squares(graph *g, graph_node squares) {
     double exponent;
@@ -176,8 +175,8 @@ static bool add_direction(written *w, written_directions *d, size_t constraint, 
 }
 
 /* Kinds of constraints, in the order in which they are searched for. Constraints of the kinds BLADES and WHEELS satisfy
- * a² + b² = 1; only those of the kind WHEELS have a constant coefficient. Constraints of the kind CIRCLES have only the
- * coefficients a and b, and a² + b² is constant when the constraints hold. */
+ * a² + b² = 1. Among them, only those of the kind WHEELS have a constant coefficient. Constraints of the kind CIRCLES
+ * have only the coefficients a and b, and a² + b² is constant when the constraints hold. */
 enum { BLADES, WHEELS, CIRCLES, KINDS };
 
 static bool matches(written *w, int kind, const row *r, direction *found) {

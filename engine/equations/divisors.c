@@ -2,9 +2,9 @@
  *
  * Velocities are solved for once, at the initial state. The resulting rates are valid between the zeros of their
  * divisors. At a zero, the free velocities no longer determine the other velocities. A trajectory that crosses a zero
- * in a single step is wrong after this step. The sign of a divisor shows on which side of the zero a state is, even if
- * a long step crosses the zero without evaluating a state near it. The generated C code therefore compares each divisor
- * with its initial value and rejects states on the other side of a zero.
+ * in a single step is wrong after this step. Even if a long step crosses a zero without evaluating a state near it, the
+ * sign of the divisor shows on which side a state is. The generated C code therefore compares each divisor with its
+ * initial value and rejects states on the other side of a zero.
  *
  * Divisors are collected from the final expressions, so divisors that have canceled are omitted. Divisors that occur in
  * the description are also omitted. */

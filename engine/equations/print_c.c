@@ -268,7 +268,7 @@ static bool print_velocities(written *w, text_buffer *out) {
     return true;
 }
 
-/* Sets f to −residual at z = 0; residuals are linear in z. */
+/* Sets f to −residual at z = 0. Residuals are linear in z. */
 static bool at_zero(written *w, graph_node *f) {
     graph *g = w->system->graph;
     size_t most = w->n + w->extra_count, count = most > w->m ? most : w->m;
@@ -325,7 +325,7 @@ static void describe_rates(const written *w, text_buffer *out) {
     text_buffer_puts(out, w->divisor_count > 0 ? " */\n" : ". */\n");
 }
 
-/* Prints the checks of the divisors; `divisors` points to the divisors in the list of machine_values. */
+/* Prints the checks of the divisors. `divisors` points to the divisors in the list of machine_values. */
 static void check_divisors(const written *w, const graph_node *divisors, text_buffer *out) {
     for (size_t k = 0; k < w->divisor_count; k++) {
         text_buffer_puts(out, "    if (!((");
@@ -369,7 +369,7 @@ static bool prescribes_by_ideal_reactions(const written *w) {
 }
 
 bool print_c(written *w, text_buffer *out) {
-    enum { MOST_UNKNOWNS = 200 }; /* chosen: the dense matrix then takes 320 kB of stack memory */
+    enum { MOST_UNKNOWNS = 200 }; /* the dense matrix then takes 320 kB of stack memory */
     if (prescribes_by_ideal_reactions(w))
         return written_cannot(w, "prescribed forces of constraints depend on the reactions of ideal constraints",
                               WRITTEN_AS_TEXT);

@@ -77,7 +77,7 @@ static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, te
     text_buffer_free(&plain);
 }
 
-/* Prints an index of names from the description. */
+/* Prints a subscript that contains names from the description. */
 static void latex_words(const char *text, size_t length, text_buffer *out) {
     text_buffer_puts(out, "_{\\text{");
     for (size_t k = 0; k < length; k++) {

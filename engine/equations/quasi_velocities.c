@@ -327,7 +327,7 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     return written_definition(w, "S", "S", graph_sub(g, whole, bias));
 }
 
-/* Adds the multipliers to the unknowns, because forces depend on reactions: u' and λ together solve Lagrange's n
+/* Adds the multipliers to the unknowns, because forces depend on reactions. u' and λ together solve Lagrange's n
  * equations with q'' = d/dt (Φ u + Φ_t). If the constraints are independent, there are n − count multipliers, so the
  * system is square. */
 static bool solve_for_multipliers_too(written *w, const freedoms *f) {

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Lengths in symbols and operations, chosen for readability. If the whole text is shorter than SHORT, no subexpression
- * is named. If the text is shorter than LONG, about two screens, only sums that occur at least OFTEN times are named,
- * for example determinants. Subexpressions shorter than WORTH are never named. */
+/* Lengths are counted in symbols and operations. If the whole text has at most SHORT of them, about half a screen, no
+ * subexpression is named. In texts of up to LONG, about two screens, only sums that occur at least OFTEN times are
+ * named, for example determinants. Subexpressions shorter than WORTH are never named, because names would hardly
+ * shorten the text. */
 enum { SHORT = 250, LONG = 1000, WORTH = 9, OFTEN = 3 };
 
 typedef struct sharing {

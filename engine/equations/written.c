@@ -42,7 +42,7 @@ bool written_eliminate(written *w, graph_node *table, size_t rows, size_t column
 /* Returns the arranged form of a node, or the node itself if the arranged form is too long to read. An arranged form
  * can be much longer than the node, because it shares fewer subexpressions. A form of up to LONG symbols and
  * operations, several pages of text, is always accepted. A longer form is accepted if its length is at most TIMES the
- * number of nodes below `node`. LONG and TIMES are chosen for readability. */
+ * number of nodes below `node`. This number approximates the length of the derived form with named subexpressions. */
 static graph_node readable(written *w, graph_node node) {
     enum { LONG = 4000, TIMES = 4 };
     graph *g = w->system->graph;

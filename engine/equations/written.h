@@ -68,10 +68,10 @@ typedef struct written {
 } written;
 
 /* Upper bound on the number of coordinates if velocities are solved for symbolically. For larger systems, an error is
- * reported. The value is chosen: with more coordinates, the expressions are usually too long to read. */
+ * reported. With more coordinates, the expressions are usually too long to read. */
 enum { WRITTEN_SOLVED = 24 };
 
-/* Adds an empty part; the lines that follow belong to it. */
+/* Adds an empty part, to which the lines added later belong. */
 void written_begin(written *w, const char *title);
 
 /* Adds the line `name: left = right`. Both sides are arranged first. Returns false if out of memory. */
@@ -87,7 +87,7 @@ bool written_velocities(written *w, const graph_node *velocity);
  * not solved for, sets acceleration[i] to GRAPH_NONE. */
 void written_accelerations(written *w, const graph_node *velocity, graph_node *acceleration);
 
-/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum is over the velocities with rest[j] = 0; for
+/* Fills a row of a table: Σ ∂f/∂w_j w_j = right − f(w = rest). The sum is over the velocities with rest[j] = 0. For
  * other velocities, rest[j] is GRAPH_NONE. Returns false if f is not linear in these velocities. */
 bool written_row(written *w, graph_node *row, graph_node f, graph_node right, const graph_node *rest, size_t count);
 

@@ -1,8 +1,7 @@
 /* evaluate.c — evaluates a graph at a point, with bounds on the rounding errors.
  *
- * One loop evaluates all cells. It serves expressions that are evaluated too rarely to be worth compiling
- * (engine/compile). The error bound on a result is the effect of the operands' errors plus the rounding error of the
- * operation. */
+ * A single loop evaluates all cells. Expressions that are evaluated often are compiled instead (engine/compile). The
+ * error bound on a result is the effect of the operands' errors plus the rounding error of the operation. */
 #include "engine/graph/graph_int.h"
 
 #include <assert.h>

@@ -124,8 +124,8 @@ unsigned graph_depends(const graph *g, graph_node node); /* GRAPH_DEPENDS bits *
 graph_node graph_partial(graph *g, graph_node node, graph_node symbol);
 
 /* Return d node/dt along the motion: ∂/∂t + Σ q'_i ∂/∂q_i + Σ a_i ∂/∂q'_i. graph_rate uses a_i = q''_i. graph_rate_bias
- * uses a_i = 0 and thus returns the part of the rate without accelerations. Accelerations, multipliers and parameters
- * in `node` are treated as constant. The derivatives of subexpressions are memoized. */
+ * uses a_i = 0, so it returns the part of the rate without accelerations. Accelerations, multipliers and parameters in
+ * `node` are treated as constant. The derivatives of subexpressions are memoized. */
 graph_node graph_rate(graph *g, graph_node node);
 graph_node graph_rate_bias(graph *g, graph_node node);
 
@@ -145,8 +145,9 @@ bool graph_gradient(graph *g, const graph_node *roots, size_t root_count, const 
  * status. The cost is linear in the size of the reachable subgraph. */
 size_t graph_support(graph *g, graph_node node, graph_symbol_kind kind, const int32_t **indices);
 
-/* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit these once
- * for each node. A pass over all nodes finds the symbols with GRAPH_SET_BITS consecutive indices. */
+/* support_sets.c: the symbols of many nodes that share most of their subgraphs. graph_support would visit each shared
+ * subgraph once for each node. Here one pass over all nodes finds the symbols with GRAPH_SET_BITS consecutive
+ * indices. */
 enum { GRAPH_SET_WORDS = 8, GRAPH_SET_BITS = 64 * GRAPH_SET_WORDS };
 typedef struct graph_set {
     uint64_t words[GRAPH_SET_WORDS];
@@ -196,9 +197,9 @@ graph_node graph_substitute(graph *g, graph_node node, graph_symbol_kind kind, c
                             size_t count);
 
 /* The sums that several calls of graph_terms have split. After GRAPH_TERMS_FREE terms in all calls, a sum that was
- * split before is kept as one term. If N sums contain the previous sum and one more term, as the heights of the
- * links of a chain do, all calls then give about 2N terms instead of N²/2. Below the bound, which is chosen, all
- * terms are separate, and chains of up to 22 links are differentiated term by term. */
+ * split before is kept as one term. An example is the heights of the N links of a chain, each of which is the previous
+ * height plus one term. All calls then return about 2N terms instead of N²/2. Chains of up to 22 links, with 253 terms,
+ * remain below the bound and are differentiated term by term. */
 enum { GRAPH_TERMS_FREE = 256 };
 typedef struct graph_sums {
     size_t terms, capacity;
@@ -212,8 +213,7 @@ size_t graph_terms(graph *g, graph_node node, arena *memory, graph_sums *sums, g
 
 /* --- angle_sums.c ------------------------------------------------------------------------------------------------- */
 
-/* Replaces the roots by equal expressions in which the sine and cosine of u ± v are expanded, provided that other
- * expressions also need the sines and cosines of u and v. */
+/* Expands the sine and cosine of u ± v in the roots if other expressions also need the sines and cosines of u and v. */
 hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) HAMEL_CHECKED;
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,6 @@ double graph_op_value(graph_op op, double x, double y, double z) {
     case GRAPH_TABLE:
     case GRAPH_OP_COUNT: break;
     }
-    assert(0 && "an operator of the table");
+    assert(0 && "TABLE has no value without its table");
     return 0.0;
 }

@@ -5,17 +5,18 @@
  * reads the names of functions from the second list.
  *
  * Columns: enum, printed name, arity, kind, value, ∂/∂x, ∂/∂y. The kind of a result is NUM (a number) or COND (a
- * condition, 0 or 1). The operands of AND, OR and NOT and the first operand of IF are conditions. value is a C
+ * condition, 0 or 1). The operands of AND, OR and NOT and the first operand of IF are conditions. The value is a C
  * expression in doubles x, y, z. The partial derivatives are expressions in X, Y, Z and the result F, written with
- * builder names (ADD_, MUL_, SIN_, ...). The graph defines these names as node constructors, and the tape defines them
- * as arithmetic, so each rule is written once. The derivative of IF is that of the branch taken. MOD, MIN, MAX and ABS
- * have the one-sided derivative of the piece that applies. SIGN, FLOOR and conditions have derivative zero; the jumps
- * of these operators are located as events. TABLE is in no list, because its evaluation needs the tables of the graph.
- * Code that expands a list therefore handles TABLE separately.
+ * builder names (ADD_, MUL_, SIN_, ...). The graph defines these names as node constructors, and
+ * engine/compile/tangent.c defines them as arithmetic, so each rule is written once. The derivative of IF is the
+ * derivative of the selected branch. MOD, MIN, MAX and ABS have the one-sided derivative of the piece that applies.
+ * SIGN, FLOOR and conditions have derivative zero; the jumps of these operators are located as events. TABLE is in no
+ * list, because its evaluation needs the tables of the graph. Code that expands a list therefore handles TABLE
+ * separately.
  *
  * The rules avoid cancellation. The expression 1 - x^2 is written (1 - x)(1 + x), because each factor is exact near its
- * zero. The derivative of tanh is written sech^2, because the digits of 1 - tanh^2 cancel for |x| > 4. sech is an
- * operator of its own, because derivatives of 1/cosh^2 would be 0 * infinity where cosh overflows.
+ * zero. The derivative of tanh is written sech^2, because the digits of 1 - tanh^2 cancel for |x| > 4. The operator
+ * sech exists because derivatives of 1/cosh^2 would be 0 * infinity where cosh overflows.
  *
  * Derivatives: Abramowitz & Stegun 3.3, 4.3.105-110, 4.4.52-57, 4.5.71-76, 4.6.37-42. */
 #pragma once

@@ -162,7 +162,7 @@ static void push_text(pieces *p, graph_op op, const graph_cell *cell, int outer)
     if (own < outer) push(p, "(");
 }
 
-/* If `floating`, prints 1 as 1.0, so that 1/2 is not an integer division in C. */
+/* If `floating` is true, prints 1 as 1.0, so that 1/2 is not an integer division in C. */
 static void plain_number(double value, int outer, bool floating, text_buffer *out) {
     bool parenthesize = value < 0 && outer > SUM;
     if (parenthesize) text_buffer_puts(out, "(");

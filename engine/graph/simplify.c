@@ -32,8 +32,8 @@ static bool is_value(const graph *g, graph_node node, double value) {
     return graph_is_number(g, node, &number) && number == value;
 }
 
-/* Writes the node as *factor · rest and returns the rest. *factor is a number that combines numerical factors of
- * products with the signs of quotients and negations. */
+/* Writes the node as *factor · rest and returns the rest. The number *factor combines a numerical factor of a product
+ * with the sign of a negation. */
 static graph_node split_factor(const graph *g, graph_node node, double *factor) {
     *factor = 1;
     if (is_op(g, node, GRAPH_NEG)) {

@@ -86,7 +86,7 @@ static int take_apart(graph *g, term_entry e, term_entry out[2]) {
     return 1;
 }
 
-/* Returns true if `node` is a sum that was split before. Otherwise notes that it is split. */
+/* Returns true if `node` is a sum that was split before. Otherwise marks the sum as split. */
 static bool was_split(const graph *g, graph_node node, arena *memory, graph_sums *sums, size_t count) {
     uint8_t op = graph_at(g, node)->op;
     if (!sums || sums->terms + count < GRAPH_TERMS_FREE || (op != GRAPH_ADD && op != GRAPH_SUB)) return false;

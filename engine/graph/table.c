@@ -5,9 +5,9 @@
  *
  *     h_i s_(i−1) + 2 (h_(i−1) + h_i) s_i + h_(i−1) s_(i+1) = 3 (h_i d_(i−1) + h_(i−1) d_i)
  *
- * The two not-a-knot conditions complete the system. Each of these conditions has three unknowns; the equation next to
- * it eliminates one of them (de Boor, chapter IV, equations 6 to 8), so the system is tridiagonal. After elimination of
- * the first row, every pivot exceeds the entry to its right, so no pivoting is needed. */
+ * The two not-a-knot conditions complete the system. Each of these conditions has three unknowns. The neighbouring
+ * equation eliminates one of the unknowns (de Boor, chapter IV, equations 6 to 8), so the system is tridiagonal. After
+ * elimination of the first row, every pivot exceeds the entry to its right, so no pivoting is needed. */
 #include "engine/graph/table.h"
 
 #include <assert.h>

@@ -15,10 +15,10 @@ typedef struct graph_table {
 } graph_table;
 
 /* Copies the points into `memory` and computes the coefficients. The caller must have set name, degree and hold. A
- * cubic spline has a continuous third derivative at the second and the second-to-last point. If the degree is 3 but
- * there are only three or two points, the function is a parabola or a line (de Boor, A Practical Guide to Splines,
- * chapter IV). Returns HAMEL_NO_MEMORY if out of memory, or HAMEL_NOT_FINITE if points are so close that a coefficient
- * overflows. The cost is linear in the number of points. */
+ * cubic spline has a continuous third derivative at the second and the second-to-last point. With degree 3, three
+ * points give a parabola, and two points a line (de Boor, A Practical Guide to Splines, chapter IV). Returns
+ * HAMEL_NO_MEMORY if out of memory, or HAMEL_NOT_FINITE if points are so close that a coefficient overflows. The cost
+ * is linear in the number of points. */
 hamel_status table_make(graph_table *table, arena *memory, const double *x, const double *y,
                         size_t count) HAMEL_CHECKED;
 

@@ -16,7 +16,7 @@ static void add_times(double *to, double factor, const double *from) {
     for (size_t k = 0; k < WIDTH; k++) to[k] += factor * from[k];
 }
 
-/* Computes WIDTH columns of M, beginning with `column`. Returns a pointer into `work`; element WIDTH · i + k of this
+/* Computes WIDTH columns of M, beginning with `column`. Returns a pointer into `work`. Element WIDTH · i + k of this
  * array is the entry of M in row i and column `column` + k. */
 static const double *columns_from(const congruence *c, const double *values, size_t column, double *work) {
     size_t count = c->n + c->sum_count;
@@ -49,8 +49,8 @@ static bool allocate_pattern(arena *memory, size_t n, size_t count, sparse_block
     return M->row && M->column && *places;
 }
 
-/* Sets y[i] to a bit set of the columns `column` to `column` + BITS − 1 of row i of M that can be nonzero. Entries on
- * different paths could cancel; they count as nonzero. Returns y, an array in `work`. */
+/* Sets y[i] to a bit set of the columns `column` to `column` + BITS − 1 of row i of M that can be nonzero. An entry
+ * whose terms could cancel counts as nonzero. Returns y, an array in `work`. */
 static const uint64_t *paths_from(const congruence *c, size_t column, uint64_t *work) {
     size_t count = c->n + c->sum_count;
     uint64_t *w = work, *y = work + count;
@@ -67,7 +67,7 @@ static const uint64_t *paths_from(const congruence *c, size_t column, uint64_t *
     return y;
 }
 
-/* Makes two passes over the columns: the first counts the entries of each row, the second lists them. */
+/* Makes two passes over the columns: the first counts the entries of each row, and the second lists them. */
 bool congruence_pattern(const congruence *c, arena *memory, sparse_block *M, uint32_t **places) {
     arena scratch;
     arena_init(&scratch, SIZE_MAX);

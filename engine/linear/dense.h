@@ -1,7 +1,7 @@
 /* dense.h — dense factorizations of small matrices. Below about 32 rows, these functions are faster than LAPACK.
  *
- * Matrices are column-major: a[i + rows * j]. The functions allocate nothing; the caller owns all memory. A
- * factorization fails if an entry is not finite. GVL: Golub & Van Loan, Matrix Computations, 4th ed. */
+ * Matrices are column-major: a[i + rows * j]. The functions allocate no memory. A factorization fails if an entry is
+ * not finite. GVL: Golub & Van Loan, Matrix Computations, 4th ed. */
 #pragma once
 
 #include <math.h>
@@ -34,7 +34,7 @@ static inline void dense_exchange(size_t n, size_t stride, double *x, double *y)
     }
 }
 
-/* Replaces the lower triangle of `a` by L with a = L Lᵀ (GVL alg. 4.2.1); the upper triangle is not read. Returns false
+/* Replaces the lower triangle of `a` by L with a = L Lᵀ (GVL alg. 4.2.1). The upper triangle is not read. Returns false
  * if `a` is not positive definite to working accuracy, that is, if a pivot is not above n·ε·max|a_ii|. */
 bool dense_cholesky(size_t n, double *a);
 void dense_forward(size_t n, const double *l, double *x);  /* x := L⁻¹ x */
@@ -48,7 +48,7 @@ bool dense_lu(size_t n, double *a, size_t *pivot, double *scale);
 void dense_lu_solve(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 void dense_lu_solve_transposed(size_t n, const double *lu, const size_t *pivot, const double *scale, double *x);
 
-/* Factors a P = Q R with column pivoting by Householder reflections (GVL alg. 5.4.1); `a` is rows × columns. On return,
+/* Factors a P = Q R with column pivoting by Householder reflections (GVL alg. 5.4.1). `a` is rows × columns. On return,
  * R is the upper triangle of `a`, and the Householder vectors are below the diagonal. `tau` needs min(rows, columns)
  * entries, `pivot` needs `columns` and `scratch` needs 2 · columns. Returns the numerical rank: the number of diagonal
  * entries of R above tolerance · |R_00|, at most `most`. */

@@ -1,7 +1,7 @@
 /* dense_template.h — the operations of dense Cholesky solutions, for one number type.
  *
- * dense.c includes the template for one matrix, kkt_vec8.c for eight matrices in SIMD lanes. The order of operations
- * is the same, so both give the same bits. The including file defines these macros, and the template undefines them:
+ * dense.c includes the template for one matrix, kkt_vec8.c for eight matrices in SIMD lanes. The results are
+ * bit-identical. The including file defines these macros, and the template undefines them:
  *
  *     DENSE_REAL          number type
  *     DENSE_NAME(name)    name of a function for this type

@@ -19,7 +19,7 @@
  *               sparse.
  *   compliance  is KLU of a large system with redundant rows, where each row has a small compliance. A proximal
  *               iteration removes the effect of the compliance and yields the λ of least norm.
- * If rows of a large system unexpectedly become dependent, dense matrices are used for up to 3000 unknowns.
+ * If rows of a large system unexpectedly become redundant, dense matrices are used for up to 3000 unknowns.
  *
  * Each run owns its systems. Memory is allocated at creation, when rows are selected, and when a large system first
  * needs dense matrices. */
@@ -40,7 +40,7 @@ void kkt_free(kkt *k);
 hamel_status kkt_select(kkt *k, const bool *active) HAMEL_CHECKED;
 
 /* Sets the generic rank of the selected rows, and usual[m], the usual lengths of the rows (rank_survey.h; borrowed).
- * Both are used until the next kkt_select. */
+ * The rank and the lengths are used until the next kkt_select. */
 void kkt_expect(kkt *k, size_t rank, const double *usual);
 bool kkt_expects_redundancy(const kkt *k); /* true if the expected rank is below the number of selected rows */
 
@@ -52,14 +52,14 @@ bool kkt_prefers_sparse(const kkt *k);
  * HAMEL_NO_MEMORY. */
 hamel_status kkt_factor(kkt *k, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m]. The right-hand sides are g[n] (NULL: zeros) and r[m]; only the elements of r for
+/* Solves for x[n] and lambda[m]. The right-hand sides are g[n] (NULL: zeros) and r[m]. Only the elements of r for
  * selected rows are read. lambda may be NULL. Elements of lambda for rows that are not selected are set to 0. Returns
- * HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than `tolerance` relative to r; x then satisfies a
+ * HAMEL_INCOMPATIBLE if redundant rows contradict each other by more than `tolerance` relative to r. x then satisfies a
  * maximal independent subset of the rows. */
 hamel_status kkt_solve(kkt *k, const double *g, const double *r, double tolerance, double *x,
                        double *lambda) HAMEL_CHECKED;
 
-/* The part of the history that affects later factorizations: a solver that has failed is not tried again. kkt_recall
+/* The part of the history that affects later factorizations. A solver that has failed is not tried again. kkt_recall
  * restores the history that kkt_remember returned, unless kkt_select was called in between. */
 typedef struct kkt_memory {
     size_t selection;

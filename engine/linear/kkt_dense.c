@@ -1,4 +1,4 @@
-/* kkt_dense.c — dense solvers for small and redundant saddle-point systems; kkt.h lists the methods. */
+/* kkt_dense.c — dense solvers for small and redundant saddle-point systems (methods: kkt.h). */
 #include "engine/base/tolerances.h"
 #include "engine/linear/kkt_int.h"
 
@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lower bound on the masses M_ii that enter the weight of a row of A in the augmented matrix, relative to the
- * largest mass in the row. The bound also provides a scale for coordinates with M_ii = 0. The value is chosen:
- * masses may differ by a factor of 1/LIGHTEST², 1e6, before the lighter masses lose digits. */
+/* Lower bound on the masses M_ii that enter the weight of a row of A in the augmented matrix, relative to the largest
+ * mass in the row. The bound also provides a scale for coordinates with M_ii = 0. A mass below the bound loses digits
+ * when the term of the row is added: at 1e-6 of the largest mass, at most three digits. A smaller bound would give
+ * smaller pivots for coordinates with M_ii = 0. */
 static const double LIGHTEST = 1e-3;
 
 /* If the residual of a row of A, relative to the terms of the row, exceeds this bound, the solution is refined. Without
@@ -68,8 +69,8 @@ static double usual_part(const kkt *k, const kkt_dense *d, size_t c) {
     return k->usual ? rank_qr_part(sqrt(dense_dot(k->n, row, row)), k->usual[k->taken[c]]) : 1;
 }
 
-/* Returns the weight σ of a row, 1/σ = Σ A_ci²/M_ii, with which the term of the row in the augmented matrix is as large
- * as M. Returns 0 if the row is zero. */
+/* Returns the weight σ of a row, 1/σ = Σ A_ci²/M_ii. With this weight, the term of the row in the augmented matrix is
+ * as large as M. Returns 0 if the row is zero. */
 static double weight_of(size_t n, const double *row, const double *mass, double most) {
     double heaviest = 0, sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -133,9 +134,8 @@ static void solve_mass(const kkt *k, const kkt_dense *d, void (*solve)(size_t, c
 
 /* Factors M. If M appears singular, for example with quaternions, factors the augmented matrix instead. If the
  * augmented matrix is singular too, M may be regular with very unequal masses, so M is factored after all. Once M has
- * appeared singular, later calls try the augmented matrix first. The last pivot of a singular M is a rounding error;
- * near states at which a leading minor also vanishes, this error can be so large that it would be accepted as a
- * pivot. */
+ * appeared singular, later calls try the augmented matrix first. The last pivot of a singular M is a rounding error. If
+ * a leading minor nearly vanishes as well, this error can be so large that it would be accepted as a pivot. */
 static bool factor_mass(const kkt *k, kkt_dense *d, const double *values) {
     d->augmented = false;
     d->diagonal = k->diagonal && factor_diagonal(k, d, values);
@@ -173,8 +173,8 @@ static bool factor_schur(kkt *k, kkt_dense *d) {
     return k->margin * k->margin > CHOLESKY_RANK_TOLERANCE;
 }
 
-/* Factors Y by rank-revealing QR. The columns of Y have unit length. If the usual length of a row is known, the column
- * of this row is first multiplied by the length of the row relative to its usual length. */
+/* Factors Y by rank-revealing QR. The columns of Y have unit length. If the usual length of a row is known, its column
+ * is first multiplied by the length of the row relative to the usual length. */
 static bool factor_rank(kkt *k, kkt_dense *d) {
     d->rows.k = k->k;
     d->rows.limit = k->limit;

@@ -9,7 +9,7 @@
 #include "engine/linear/sparse.h"
 #include "engine/linear/triplets.h"
 
-/* A kind of solver; arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind.
+/* A kind of solver. Arguments and results are those of the functions in kkt.h. `factor` may delegate to another kind.
  * `factor` sets k->kind to the kind that has factored the system, and sets k->rank and k->margin. */
 typedef struct kkt_kind {
     hamel_status (*factor)(kkt *k, const double *values);
@@ -67,8 +67,8 @@ struct kkt {
     const sparse_block *M, *A, *W; /* borrowed; W is NULL if it is zero */
     bool *rows;                    /* m: true if the row may be selected */
     size_t n, m, k, capacity;      /* k: number of selected rows; capacity: its maximum */
-    int *row_of;                   /* m: selected row of each constraint, or −1 */
-    int *taken;                    /* k: constraint of each selected row */
+    int *row_of;                   /* m: index of the selected row of each constraint, or −1 */
+    int *taken;                    /* k: index of the constraint of each selected row */
     size_t rank;                   /* rank of the selected rows at the last factorization */
     double margin;                 /* rank margin at the last factorization (kkt_margin) */
     size_t selection;              /* number of selections so far */

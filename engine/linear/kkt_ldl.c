@@ -16,8 +16,8 @@
 #define LDL_NAME(name) name
 #include "engine/linear/kkt_ldl_template.h"
 
-/* Upper bound on the products per entry of the matrix, and thus on the length of the lists. The value is chosen: the
- * lists take at most 256 bytes per entry. */
+/* Upper bound on the number of products per entry of the matrix. With this bound, the lists take at most 256 bytes per
+ * entry. */
 enum { UPDATES_MOST = 64 };
 /* A listed product costs as much as LISTED products of a dense factorization. Dense factorizations also have a fixed
  * cost, so up to ALWAYS products the list is always used. Measured: for a full matrix, lists and dense code take the
@@ -244,10 +244,10 @@ static bool factor_mass(kkt_ldl *s, const int **target) {
     return s->n == 0 || least > s->least * most;
 }
 
-/* Copies the entries of the matrix. Returns true if they have the bits of the last factorization's entries; zeros of
- * different sign count as different, so results do not depend on what was factored before. A projection changes
- * velocities last, and the matrix rarely depends on velocities, so accelerations at the projected state often need no
- * new factorization. */
+/* Copies the entries of the matrix. Returns true if the entries are bit-identical to those of the last factorization.
+ * Zeros of different sign count as different, so that results do not depend on earlier factorizations. A projection
+ * changes velocities last, and the matrix rarely depends on velocities, so accelerations at the projected state often
+ * need no new factorization. */
 static bool is_same_matrix(kkt_ldl *s, const double *values) {
     uint64_t changed = 0;
     for (size_t e = 0; e < s->entries; e++) {

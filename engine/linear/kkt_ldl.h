@@ -6,8 +6,8 @@
  * Coordinates are eliminated first. This leaves −A M⁻¹Aᵀ for the constraints, and no pivot search is needed. Large
  * systems are ordered by minimum degree, with coordinates first (CAMD; Amestoy, Davis & Duff, SIAM J. Matrix Anal.
  * Appl. 17 (1996) 886). The targets of all products are listed once, at creation. A factorization is then a single pass
- * through the list: the cost is O(N) for a chain of N rods, and little more than that of the multiplications for a
- * small system. */
+ * through the list. Its cost is O(N) for a chain of N rods. For a small system, the cost is little more than that of
+ * the multiplications. */
 #pragma once
 
 #include "engine/linear/triplets.h"
@@ -29,8 +29,8 @@ void kkt_ldl_free(kkt_ldl *s);
  * on other rows. */
 bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
 
-/* Solves for x[n] and lambda[m] with right-hand sides g[n] (NULL: zeros) and r[m]. lambda may be NULL; only its
- * elements for selected rows are written. */
+/* Solves for x[n] and lambda[m] with right-hand sides g[n] (NULL: zeros) and r[m]. lambda may be NULL. Only the
+ * elements of lambda for selected rows are written. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
 /* Returns the rank margin at the last kkt_ldl_factor: the sine of the smallest angle between a row and the span of the

@@ -1,7 +1,7 @@
 /* kkt_ldl_template.h — elimination and substitution by the lists of a kkt_ldl, for one number type.
  *
- * kkt_ldl.c includes the template for one system, kkt_vec8.c for eight systems in SIMD lanes. The order of operations
- * is the same, so both give the same bits. The including file defines these macros, and the template undefines them:
+ * kkt_ldl.c includes the template for one system, kkt_vec8.c for eight systems in SIMD lanes. The results are
+ * bit-identical. The including file defines these macros, and the template undefines them:
  *
  *     LDL_REAL          number type
  *     LDL_NAME(name)    name of a function for this type */

@@ -1,5 +1,5 @@
-/* kkt_vec8.h — solution of the saddle-point systems of kkt.h for eight members in SIMD lanes, with the bits of kkt.h for
- * each member.
+/* kkt_vec8.h — solution of the saddle-point systems of kkt.h for eight members in SIMD lanes, with the bits of kkt.h
+ * for each member.
  *
  * Only the first solver that kkt.h tries is used: LDLᵀ, or dense Cholesky for a system without rows if LDLᵀ would be
  * slower. If it fails in a lane, the lane is reported, because kkt.h would then use another solver. */

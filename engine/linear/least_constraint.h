@@ -4,9 +4,9 @@
  *
  * This problem is equivalent to ½ (x − a)ᵀM (x − a) → min with M a = g (Gauss 1829; Papastavridis A94; Greenwood
  * 4.320-4.340). M may be singular if it is regular in the null space of E. The null-space method (Björck, Numerical
- * Methods for Least Squares Problems, 5.1.3) computes x = x_r + Z y. Here x_r is the least-norm solution of E x = r, Z
- * is a basis of the null space of E, and y is the solution of ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices
- * are dense and column-major. Nothing is allocated after creation. */
+ * Methods for Least Squares Problems, 5.1.3) computes x = x_r + Z y. Here x_r is the least-norm solution of E x = r,
+ * and Z is a basis of the null space of E. y is the solution of ZᵀM Z y = Zᵀ(g − M x_r). E may have any rank. Matrices
+ * are dense and column-major. No memory is allocated after creation. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -27,8 +27,8 @@ typedef struct least_constraint {
 bool least_constraint_create(least_constraint *s, size_t n, size_t most);
 void least_constraint_free(least_constraint *s);
 
-/* Factors the problem for n unknowns. M is n × n; both triangles are read. `rows` is n × k; its columns are the k rows
- * of E. `usual` is as for rank_qr_load. Returns HAMEL_OK or HAMEL_SINGULAR. */
+/* Factors the problem for n unknowns. M is n × n, and both triangles are read. `rows` is n × k, with the k rows of E as
+ * columns. `usual` is as for rank_qr_load. Returns HAMEL_OK or HAMEL_SINGULAR. */
 hamel_status least_constraint_factor(least_constraint *s, size_t n, const double *M, size_t k, const double *rows,
                                      const double *usual) HAMEL_CHECKED;
 

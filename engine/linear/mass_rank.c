@@ -10,12 +10,11 @@
 #include <math.h>
 
 /* Upper bound on the rounding error of a pivot relative to the unit diagonal, per coordinate of an uncoupled part. An
- * entry of M is a sum of a few tens of products and thus has a rounding error of a few tens of ε; the elimination adds
- * nε. RANK_TOLERANCE does not apply here, because it bounds the sine of an angle, and a pivot is the square of a
- * sine. */
+ * entry of M is a sum of a few tens of products, so its rounding error is a few tens of ε. The elimination adds nε.
+ * RANK_TOLERANCE does not apply here, because it bounds the sine of an angle, and a pivot is the square of a sine. */
 static const double ROUNDING = 1e-14;
-/* Upper bound on the number of coordinates in an uncoupled part; larger parts are treated as regular. The value is
- * chosen: a part of this size takes half a megabyte, and its factorization takes a few milliseconds. */
+/* Upper bound on the number of coordinates in an uncoupled part. Larger parts are treated as regular. A part of this
+ * size takes half a megabyte, and its factorization takes a few milliseconds. */
 enum { PART_MOST = 256 };
 
 /* The uncoupled parts of M, stored as consecutive dense blocks. */

@@ -24,7 +24,7 @@ static const newton_tolerances NEWTON_RESIDUAL = {4e-16, 1e-12};
 static const newton_tolerances NEWTON_STEP = {1e-13, 1e-8};
 
 /* Returns true if the iteration is to end. `size` is the relative size of the current error or step. If `size` is NaN,
- * returns false. The function keeps the previous size in *before; the caller sets *before to INFINITY before the first
+ * returns false. The function keeps the previous size in *before. The caller sets *before to INFINITY before the first
  * call. */
 static inline bool newton_has_ended(double *before, double size, newton_tolerances t) {
     bool stalled = size <= t.stalled && size > 0.5 * *before;

@@ -8,7 +8,7 @@
  * different choices of independent rows therefore span spaces that differ by δ. If results were computed from Q₁ alone,
  * they would jump when the choice changes, and integrators would fail. Solutions are therefore computed as Eᵀλ, where λ
  * has an entry for every row and the least norm. For the range of Eᵀ, one step of subspace iteration rotates Q₁ towards
- * the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4). Solutions and range computed with
+ * the largest singular values: Eᵀ D (Q₁ᵀEᵀ D)ᵀ = Q T (Golub & Van Loan 8.2.4). Solutions and ranges computed with
  * different choices then differ only by δ². */
 #pragma once
 

@@ -1,19 +1,19 @@
 /* redundancy.c — sparse elimination row by row. The pivot of a row is its largest remaining entry.
  *
  * A row is independent of all others if it alone has an entry in some column. Such rows are removed first, one after
- * the other. In chains and trees no row remains, and the cost is linear in the number of entries. The elimination of the
- * rows of a chain from its first link on would cost O(n²), because the reduced rows fill in.
+ * the other. In chains and trees no row remains, and the cost is linear in the number of entries. The elimination of
+ * the rows of a chain from its first link on would cost O(n²), because the reduced rows fill in.
  *
- * An independent row becomes a pivot row: it is stored in reduced form, together with the multiples of earlier pivot
- * rows that were subtracted from it. If only rounding errors remain of a row, the row is a sum of multiples of pivot
- * rows. Back substitution then expresses the row in terms of rows of A. */
+ * An independent row becomes a pivot row. It is stored in reduced form, together with the multiples of earlier pivot
+ * rows that were subtracted. If only rounding errors remain of a row, the row is a sum of multiples of pivot rows. Back
+ * substitution then expresses the row in terms of rows of A. */
 #include "engine/linear/redundancy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. The value
- * is chosen: equal to SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
+/* In a combination of rows, terms below this fraction of the largest term are treated as rounding errors. The bound
+ * equals SAMPLED_RANK_TOLERANCE, the largest residual of a row that counts as redundant. */
 static const double INVOLVED = 1e-9;
 
 /* Smallest entry, relative to the size of its row, that makes a row independent alone. The bound is far above the
@@ -37,10 +37,10 @@ typedef struct elimination {
     arena *memory; /* arena of the result */
     const sparse_block *A;
     const double *entry, *usual; /* entry: entries of A; usual: usual lengths of the rows of A */
-    size_t *row_start;           /* entries of A by row: m + 1 */
+    size_t *row_start;           /* m + 1: index in A of the first entry of each row */
     pivot *pivots;
     size_t rank;
-    int *pivot_of; /* n: pivot of each column, or −1 */
+    int *pivot_of; /* n: index of the pivot in each column, or −1 */
     double *x;     /* n: the current row */
     bool *present; /* n: true if `columns` contains the column */
     int *columns;  /* n: columns in which x may be nonzero */
@@ -150,7 +150,7 @@ static int heap_pop(elimination *e) {
 
 /* --- elimination -------------------------------------------------------------------------------------------------- */
 
-/* Adds `value` to x[column]. If the column has a pivot, pushes it on the heap for elimination. */
+/* Adds `value` to x[column]. If the column has a pivot, pushes the pivot on the heap for elimination. */
 static void add_to_row(elimination *e, int column, double value) {
     if (!e->present[column]) {
         e->present[column] = true;

@@ -31,7 +31,6 @@ hamel_status redundancy_find(redundancy *out, const sparse_block *A, const doubl
                              const double *usual, double tolerance) HAMEL_CHECKED;
 void redundancy_free(redundancy *r);
 
-/* Returns true if the set contains the constraint. */
 bool redundancy_holds(const redundancy *r, size_t set, size_t constraint);
 
 /* Returns |Σ w_i right_i| of a set, the amount by which the right-hand sides right[m] contradict each other. */

@@ -21,10 +21,10 @@
 #include <suitesparse/klu.h>
 
 /* If a pivot is at most this fraction of the largest entry of its column, the pivot may be a rounding error. In a
- * sparse elimination, an entry is updated only a few times, with a rounding error of ε each time; the factor 64 leaves
- * a reserve. */
+ * sparse elimination, an entry is updated only a few times, with a rounding error of ε each time. The factor 64 allows
+ * for 64 updates. */
 #define SINGULAR (64 * DBL_EPSILON)
-#define GROWTH 1e-3 /* growth then costs at most three digits, which refinement recovers */
+#define GROWTH 1e-3 /* growth costs at most three digits, which refinement recovers */
 
 struct sparse {
     arena memory;
@@ -63,7 +63,7 @@ static void sort_items(size_t n, const int *keys, size_t count, const int *from,
     }
 }
 
-/* Builds the compressed columns from items sorted by column and row; duplicates share an entry. */
+/* Builds the compressed columns from items sorted by column and row. Duplicates share an entry. */
 static void compress(sparse *s, const int *rows, const int *columns, const int *items) {
     size_t total = s->count + (size_t)s->n;
     int last_row = -1, last_column = -1, filled = 0;
@@ -100,7 +100,7 @@ static bool create_sparse_arrays(sparse *s) {
     return ARENA_DOUBLES(&s->memory, {&s->value, total}, {&s->scale, n}, {&s->most, n}, {&s->rhs, n}, {&s->x, n});
 }
 
-/* Both bounds are estimates. Up to 48 rows, the fixed cost of KLU is assumed to exceed the cost of a dense
+/* The bounds are estimates. Up to 48 rows, the fixed cost of KLU is assumed to exceed the cost of a dense
  * factorization. In larger matrices, an entry is assumed to cost ten times as much with KLU as in a dense matrix. */
 bool sparse_is_faster(size_t n, size_t count) {
     return n > 48 && (double)count <= 0.1 * (double)n * (double)n;
@@ -187,7 +187,6 @@ static bool refactor(sparse *s) {
     return reciprocal_growth(s) >= GROWTH * s->growth;
 }
 
-/* Factors with new pivots. */
 static hamel_status factor_afresh(sparse *s) {
     klu_free_numeric(&s->numeric, &s->common);
     s->numeric = klu_factor(s->start, s->row, s->value, s->symbolic, &s->common);

@@ -1,6 +1,6 @@
 /* sparse.h — sparse LU by KLU for a fixed pattern: one symbolic analysis, many numerical factorizations.
  *
- * The pattern is a list of (row, column) pairs; values are passed in the same order. Entries at the same position are
+ * The pattern is a list of (row, column) pairs. Values are passed in the same order. Entries at the same position are
  * summed. A `sparse` must not be used by several threads at once. KLU: Davis & Palamadai Natarajan, ACM TOMS 37 (2010)
  * 36. */
 #pragma once
@@ -15,8 +15,8 @@ typedef struct sparse sparse;
 /* Returns true if a sparse factorization of an n × n matrix with `count` entries is faster than a dense one. */
 bool sparse_is_faster(size_t n, size_t count);
 
-/* Creates an n × n matrix with `count` entries; rows and columns are less than n. The diagonal is always part of the
- * pattern. Returns NULL if out of memory. */
+/* Creates an n × n matrix with `count` entries. Indices in `rows` and `columns` are less than n. The diagonal is always
+ * part of the pattern. Returns NULL if out of memory. */
 sparse *sparse_create(size_t n, const int *rows, const int *columns, size_t count);
 void sparse_free(sparse *s);
 

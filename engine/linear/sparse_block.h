@@ -24,8 +24,8 @@ void sparse_block_multiply_symmetric(const sparse_block *b, const double *values
 void sparse_block_multiply_magnitudes(const sparse_block *b, const double *values, const double *x, double *y);
 
 /* Write the entries of a block into the column-major matrix `out` with leading dimension `leading`. Other entries of
- * `out` do not change. The function with the suffix `transposed` writes entry (i, j) to (j, i), the function with the
- * suffix `symmetric` writes it to both (i, j) and (j, i). */
+ * `out` do not change. The suffix `transposed` means that entry (i, j) is written to (j, i). The suffix `symmetric`
+ * means that it is written to (i, j) and (j, i). */
 void sparse_block_to_dense(const sparse_block *b, const double *values, size_t leading, double *out);
 void sparse_block_to_dense_transposed(const sparse_block *b, const double *values, size_t leading, double *out);
 void sparse_block_to_dense_symmetric(const sparse_block *b, const double *values, size_t leading, double *out);
@@ -37,7 +37,7 @@ void sparse_block_diagonal(const sparse_block *b, const double *values, double *
 void sparse_block_row_sizes(const sparse_block *b, const double *values, double *size);
 
 /* sparse_block_join merges the disjoint sets in `parent` that entries of a symmetric block connect. The caller sets
- * parent[i] = i before the first call. sparse_block_root returns the root of the set of index i; two indices with the
+ * parent[i] = i before the first call. sparse_block_root returns the root of the set of index i. Two indices with the
  * same root are connected by a path of entries. */
 size_t sparse_block_root(size_t *parent, size_t i);
 void sparse_block_join(const sparse_block *b, size_t *parent);

@@ -5,11 +5,11 @@
  *     γ^j_rl = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kl Φ_ir
  *     γ^j_r  = Σ_ik (∂Ψ_ji/∂q_k − ∂Ψ_jk/∂q_i) Φ_kt Φ_ir + Σ_i (∂Ψ_ji/∂t − ∂Ψ_jt/∂q_i) Φ_ir
  *
- * ℓ(q, u, t) is L as a function of all n quasi-velocities Ψ q' + ψ_t, including the quasi-velocities of the
- * constraints, which are set to zero after differentiation. The sum over j therefore has n terms, the sum over l only
- * p. The derivatives of ℓ and Φ = Ψ⁻¹ are computed numerically, by implicit differentiation
- * (engine/dynamics/null_space.c). This file derives the derivatives of Ψ, which null_space.c needs. If row j of Ψ is
- * exact, as for a holonomic constraint, all γ^j vanish. Rows that complete Ψ to a square matrix are constant. */
+ * ℓ(q, u, t) is L as a function of all n quasi-velocities Ψ q' + ψ_t. The quasi-velocities of the constraints are set
+ * to zero after differentiation. The sum over j therefore has n terms, and the sum over l has p terms. The derivatives
+ * of ℓ and Φ = Ψ⁻¹ are computed numerically, by implicit differentiation (engine/dynamics/null_space.c). This file
+ * derives the derivatives of Ψ that null_space.c needs. If row j of Ψ is exact, as for a holonomic constraint, all γ^j
+ * vanish. Rows that complete Ψ to a square matrix are constant. */
 #include "engine/mechanics/formulation.h"
 
 #include "engine/system/binder.h"

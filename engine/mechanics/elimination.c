@@ -146,7 +146,7 @@ static void note_least(graph *g, graph_node *least, graph_node node) {
 }
 
 /* Updates the accuracy measures for the pivot of an unknown. The measures of coordinates contain products instead of
- * quotients, because a division takes as long as ten products. */
+ * quotients, because a division takes longer than a product. */
 static void note_pivot(elimination *x, const elimination_unknown *u) {
     graph *g = x->g;
     bool reduced = u->diagonal != u->before;

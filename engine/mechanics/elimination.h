@@ -27,7 +27,7 @@ typedef struct elimination_unknown {
     bool gone;
     graph_node diagonal, inverse;
     graph_node
-        before;   /* diagonal of a coordinate before any pivot, of a constraint after the pivots of coordinates only */
+        before;   /* diagonal entry: a coordinate's before any pivot, a constraint's after the pivots of coordinates */
     graph_node z; /* right-hand side; elimination_solve replaces it by the solution */
     uint32_t first;  /* index of the first entry */
     uint32_t degree; /* number of entries with remaining unknowns */
@@ -71,7 +71,7 @@ typedef struct elimination {
     size_t column_capacity;
     /* Accuracy measures of the solution; GRAPH_NONE if no pivot contributes. */
     graph_node least, most; /* least: smallest pivot of a coordinate; most: largest pivot of a coordinate */
-    graph_node excess;      /* smallest value of: pivot − MASS_PIVOT_KEPT · (its diagonal entry before any pivot) */
+    graph_node excess;      /* smallest value of pivot − MASS_PIVOT_KEPT · (diagonal entry before any pivot) */
     /* smallest squared sine of the angle between a row of A and the span of the rows before it, in the metric of M⁻¹ */
     graph_node square;
 } elimination;

@@ -73,7 +73,8 @@ static graph_node need_energies(const hamel_equations *e, const char *what) {
     if (e->system->acceleration_energy >= 0) {
         (void)hamel_fail(e->system->error, HAMEL_INVALID, "/acceleration_energy", 0,
                          "a system given by its acceleration energy has no %s", what);
-        hamel_suggest(e->system->error, "give kinetic_energy instead, or write the quantity out in the outputs");
+        hamel_suggest(e->system->error,
+                      "give kinetic_energy instead, or write the quantity as an expression in the outputs");
         return GRAPH_NONE;
     }
     (void)hamel_fail(e->system->error, HAMEL_INVALID, "/lagrangian", 0,
@@ -134,7 +135,7 @@ graph_node energies_potential(const hamel_equations *e) {
 }
 
 /* Returns S of one term of T, up to terms without accelerations. ∂S/∂q''_i = d/dt ∂T/∂q'_i − ∂T/∂q_i (Papastavridis
- * A69) is linear in q''. Hence S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i) with rate = d/dt ∂T/∂q'_i. */
+ * A69) is linear in q''. Therefore S = Σ q''_i (½(rate + rate without q'') − ∂T/∂q_i) with rate = d/dt ∂T/∂q'_i. */
 static graph_node acceleration_of_term(hamel_system *s, graph_node term) {
     graph *g = s->graph;
     graph_node sum = graph_number(g, 0);

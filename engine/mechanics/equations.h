@@ -42,7 +42,7 @@ typedef struct transitivity_nodes {
 typedef struct hamel_equations {
     hamel_system *system;
     size_t n, m;
-    bool held; /* whether directions of friction are branches (for runs) or follow the slip (for display) */
+    bool held; /* true if directions of friction are branches (runs), false if they follow the slip (display) */
 
     /* Allows the factored form M = Bᵀ D B (extended_system.h), which is used if terms of the energies share sums. The
      * pattern M is then empty. */

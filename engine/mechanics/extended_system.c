@@ -1,15 +1,15 @@
 /* extended_system.c — builds and eliminates the extended system of the energies.
  *
- * Unknowns are the sums in T and the constraints that are affine in the velocities. If a sum is an operand of only one
- * other sum, the two are merged, up to OPERANDS_MOST operands. Without this bound, a chain with one mass at its tip
- * would give one full row. For other systems, bounds from 3 to 8 change the number of products by less than 10 %.
+ * Sums in T and in the rates of constraints become unknowns if they are affine in the velocities. A sum that is an
+ * operand of only one other sum is merged with it, up to OPERANDS_MOST operands. Without this bound, a chain with one
+ * mass at its tip would give one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
  *
- * The next coordinate is the one with the smallest cone. The cone of an unknown is the set of remaining sums that
- * contain it, directly or indirectly. Candidates enter a window in the order of their level. The level of an unknown is
- * the length of the longest chain of sums, each containing the previous one, that starts from the unknown. A candidate
- * whose cone is much larger than the smallest leaves the window for some steps. For N bodies in space, fill-in would
- * grow with N in the order of minimum degree or of the initial cones. A constraint is a pivot once its own row contains
- * no remaining coordinate. N loops in series then need N times the products of one loop, without fill-in. */
+ * The next coordinate to be eliminated is the one with the smallest cone. The cone of an unknown is the set of
+ * remaining sums that contain it, directly or indirectly. Coordinates enter a window in the order of their level: the
+ * length of the longest chain of sums that starts from the coordinate, each containing the previous one. If the cone of
+ * a coordinate is much larger than the smallest one, the coordinate leaves the window for some steps. In the order of
+ * minimum degree or of the initial cones, fill-in for N bodies in space would grow with N. A constraint is a pivot once
+ * its own row contains no remaining coordinate. N loops in series then need N times the products of one loop. */
 #include "engine/mechanics/extended_system.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
  *
  *     T  = ½ Σ D_kl w_k w_l + (terms of lower degree),     w_k affine in the velocities, D free of velocities
  *     w  = Σ α_wc w_c + (free of velocities),     c: velocities and other sums
- *     f_c = dΦ_c/dt, or a constraint on velocities, is one more such sum
+ *     f_c = dΦ_c/dt, or a constraint on velocities, is another sum of this form
  *
  * The system contains the accelerations, ŵ (the part of dw/dt that is linear in q'') and multipliers σ of the
  * definitions:
@@ -18,8 +18,8 @@
  * A sum is substituted once no remaining definition contains it. This step eliminates the pair (ŵ, σ) of the sum with a
  * pivot of determinant −1. The coordinates are pivots afterwards. The values of these pivots are the same as in
  * Cholesky's factorization of M in the same order. From the tips to the base of a tree, this elimination is the
- * articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star-shaped system, it is
- * the elimination of a block arrow matrix. */
+ * articulated-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, 2008, 7.2). For a star-shaped system, the
+ * elimination is that of a block arrow matrix. */
 #pragma once
 
 #include "engine/linear/congruence.h"

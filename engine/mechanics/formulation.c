@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DENSE_MOST = 500 }; /* number of coordinates; chosen: a dense matrix of doubles then takes at most 2 MB */
+enum { DENSE_MOST = 500 }; /* number of coordinates up to which a dense matrix of doubles takes at most 2 MB */
 
 /* The explicit equation of motion of constrained systems:
  *
@@ -64,10 +64,10 @@ const formulation *formulation_at(size_t index) {
 }
 
 const formulation *formulation_named(const char *name) {
-    /* Multipliers allow redundant constraints and are cheap to compute. Measured with the 162 shipped examples that all
-     * compared formulations support: in the median, runs with Maggi's and Kane's equations take 1.4 times as long. Runs
-     * with the Boltzmann-Hamel equations take 1.6 times as long. Only one example, with redundant constraints, is
-     * faster by more than a tenth in quasi-velocities. */
+    /* Multipliers allow redundant constraints and are cheap to compute. Times were measured with the 162 shipped
+     * examples that all compared formulations support. In the median, runs with Maggi's or Kane's equations take 1.4
+     * times as long as with multipliers. Runs with the Boltzmann-Hamel equations take 1.6 times as long. Only one
+     * example, which has redundant constraints, is faster in quasi-velocities by more than a tenth. */
     if (!name || strcmp(name, "auto") == 0) return &formulation_lagrange;
     for (size_t i = 0; i < FORMULATION_COUNT; i++)
         if (strcmp(formulations[i]->name, name) == 0) return formulations[i];

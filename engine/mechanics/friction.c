@@ -36,7 +36,7 @@ static bool add_friction_entry(hamel_equations *e, const system_friction *f, int
     return e->residual[i] >= 0 && pattern_add(e->system, &e->F, i, column, force);
 }
 
-/* Returns −μ|g|. The product with |λ| and the unit vector of the slip is the friction force. */
+/* Returns −μ|g|. The friction force is the product of this value, |λ| and the unit vector of the slip. */
 static graph_node pressure(const hamel_equations *e, const system_friction *f, graph_node square) {
     graph *g = e->system->graph;
     return graph_neg(g, graph_mul(g, f->coefficient, graph_unary(g, GRAPH_SQRT, square)));
@@ -64,8 +64,7 @@ static graph_node dot_along(graph *g, const system_friction *f, const graph_node
     return sum;
 }
 
-/* Sets `u` to the direction of a slip w in space. D is the last known direction of the slip, scaled to a negligible
- * speed:
+/* Sets `u` to the direction of a slip w in space. D is the last direction of the slip, scaled to a negligible speed:
  *
  *     u = r/|r|,    r = (w·D) w + (D·D) D
  *

@@ -4,7 +4,8 @@
  *     Σ_i m_i a_i·γ_ir + Σ_i (I_i α_i + ω_i × I_i ω_i)·β_ir = Q_r               Greenwood 4.297; Kane & Levinson 1985
  *     γ_ir = ∂v_i/∂u_r,   β_ir = ∂ω_i/∂u_r
  *
- * γ_ir is Σ_j ∂v_i/∂q'_j Φ_jr, and β_ir likewise. Kane's equations are therefore projections of M q'' = Q with
+ * γ_ir is Σ_j ∂v_i/∂q'_j Φ_jr, and β_ir is Σ_j ∂ω_i/∂q'_j Φ_jr. Kane's equations are therefore projections of M q'' = Q
+ * with
  *
  *     M = Σ m JᵀJ + Σ J_ωᵀ I J_ω,     Q = forces − Σ m Jᵀ a_0 − Σ J_ωᵀ (I α_0 + ω × I ω)
  *

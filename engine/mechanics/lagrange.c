@@ -11,8 +11,8 @@
  * together are the part of the rate of ∂L/∂q' without accelerations.
  *
  * If terms share most of their symbols, each M_ij would be a sum over many terms. The energies of a chain of N links in
- * absolute angles, for example, would need N³/3 products. In that case one reverse sweep over L gives all ∂L/∂q'_i and
- * ∂L/∂q_i (graph_gradient). The sweep adds up the contributions of all terms before the sums are differentiated
+ * absolute angles, for example, would need N³/3 products. In that case one reverse pass over L gives all ∂L/∂q'_i and
+ * ∂L/∂q_i (graph_gradient). The pass adds up the contributions of all terms before the sums are differentiated
  * again. */
 #include "engine/mechanics/extended_system.h"
 #include "engine/mechanics/formulation.h"
@@ -24,23 +24,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* If the terms with at least LONG velocities have SHARED times as many products of velocities as M has entries, the
- * sweep is used. Measured with a chain in absolute angles: derivation and evaluation are twice as fast from 16 links
- * on. With 128 links they are eleven and six times as fast. If the terms of bodies in space share only four velocities
- * (a flyball governor), derivation and evaluation are 1.5 times slower. The reason is that the derivatives from a sweep
- * mix all terms. Systems with COORDINATES coordinates have long terms from LONG_OF_MANY velocities on: trees of 24 and 25
+/* The reverse pass is used if the terms with at least LONG velocities have more than SHARED products of velocities for
+ * each entry of M. In chains in absolute angles, derivation and evaluation are then measured to be twice as fast from
+ * 16 links on. With 128 links, they are eleven and six times as fast. If the terms of bodies in space share only four
+ * velocities (a flyball governor), derivation and evaluation are 1.5 times slower. The derivatives from the pass then
+ * mix all terms. From COORDINATES coordinates on, terms are long from LONG_OF_MANY velocities on. Trees of 24 and 25
  * bodies in frames in space are then derived and evaluated three times as fast. */
 static const double SHARED = 6;
 enum { LONG = 12, LONG_OF_MANY = 6 };
 
-/* Number of velocities in a term, on average, from which passes over all terms find the velocities. Chosen. */
+/* If the terms contain more velocities than WIDE times the number of terms plus coordinates, passes over all nodes
+ * replace a search below each term. A search visits shared nodes once for each term, a pass once for GRAPH_SET_BITS
+ * coordinates. The value affects only the time of the derivation. */
 enum { WIDE = 8 };
 
-/* If M has at least COORDINATES rows, and these have at least FACTORED entries on average, M is left as Bᵀ D B. A full M
- * with fewer than 24 rows is within the bound up to which the equations are solved in closed form
- * (model/accelerations.c). If there are constraints, projections need the entries of M, and rows must have
- * FACTORED_BOUND entries. Measured with trees of 32 and 50 bodies in frames in space, whose M has 9 and 14 entries in each
- * row of its lower triangle: the derivation takes 0.85 and 0.6 of the time, the right-hand side 0.5 and 0.3. */
+/* If M has at least COORDINATES rows with at least FACTORED entries on average, M is kept in the form Bᵀ D B. A full M
+ * of up to 19 rows is small enough for the closed form, which needs its entries (model/accelerations.c). If there are
+ * constraints, projections need the entries of M, so rows must have FACTORED_BOUND entries. The form was measured with
+ * trees of 32 and 50 bodies in frames in space. Their M has 9 and 14 entries in each row of its lower triangle. The
+ * derivation takes 0.85 and 0.6 times as long, and the right-hand side 0.5 and 0.3 times. */
 enum { COORDINATES = 24 };
 static const double FACTORED = 6, FACTORED_BOUND = 24;
 
@@ -83,13 +85,14 @@ bool lagrange_add_term(hamel_equations *e, graph_node term) {
     return true;
 }
 
-/* The number of velocities in each term, and for each coordinate that of the widest term that contains its velocity. */
+/* The number of velocities in each term, and for each coordinate the number in the widest term that contains its
+ * velocity. */
 typedef struct term_widths {
     size_t *support;
     double *widest;
 } term_widths;
 
-/* Searches below each term. Stops and returns false if the terms have more than WIDE velocities on average. */
+/* Searches below each term. Stops and returns false if the terms contain too many velocities (WIDE). */
 static bool search_terms(const hamel_equations *e, const graph_node *terms, size_t count, const term_widths *w) {
     size_t total = 0;
     for (size_t k = 0; k < count && total <= WIDE * (count + e->n); k++) {
@@ -101,7 +104,7 @@ static bool search_terms(const hamel_equations *e, const graph_node *terms, size
     return total <= WIDE * (count + e->n);
 }
 
-/* Finds the same in two rounds of passes over the nodes below all terms. Returns false if out of memory. */
+/* Computes the same widths in two rounds of passes over the nodes below all terms. Returns false if out of memory. */
 static bool pass_terms(const hamel_equations *e, const graph_node *terms, size_t count, const term_widths *w) {
     graph_sets sets;
     arena scratch;

@@ -15,7 +15,7 @@ typedef struct holder {
     hamel_system *s;
     size_t count;        /* number of nodes before the pass */
     graph_node *map;     /* node → its replacement */
-    unsigned char *mark; /* NEEDED: in the lists; WATCHED: in the first lists; CHANGED: contains a nonsmooth operator */
+    unsigned char *mark; /* NEEDED: in the lists; WATCHED: in watched lists; CHANGED: contains a nonsmooth operator */
     bool watched;        /* whether the node being rewritten is WATCHED */
     int32_t *first;      /* node z → the first nonsmooth operator with the argument z, or −1 */
     size_t first_count, first_capacity;
@@ -197,8 +197,8 @@ static double point_of(const graph_table *t, ptrdiff_t i) {
     return t->x[i] + 0.5 * (t->x[i + 1] - t->x[i]);
 }
 
-/* Unless a run sets the direction of a slip, the direction is the slip times this factor. The value is chosen far
- * below 1, so that the direction is negligible compared with the slip (friction.c). */
+/* Unless a run sets the direction of a slip, the direction is the slip times this factor. For D = 1e-8 w, the second
+ * term of r in friction.c is 1e-16 times the first one, and therefore a rounding error. */
 static const double DIRECTION_SCALE = 1e-8;
 
 double nonsmooth_branch(const system_nonsmooth *w, double z) {

@@ -19,11 +19,12 @@
 /* Replaces nonsmooth operators that depend on time, coordinates or velocities in lists of nodes. Each replacement is an
  * expression with a branch symbol, and the operator is appended to the system's list. Operators of multipliers or
  * reactions are not replaced, because multipliers and reactions are themselves unknowns of the equations of motion. In
- * the first `watched` lists, such operators get a root function, but no branch symbol. Operators of parameters alone
- * are not replaced either. The cost is linear in the size of the graph. Returns false if out of memory. */
+ * the first `watched` lists, operators of multipliers or reactions get a root function, but no branch symbol. Operators
+ * of parameters alone are not replaced either. The cost is linear in the size of the graph. Returns false if out of
+ * memory. */
 bool nonsmooth_hold(hamel_system *s, graph_node *const *lists, const size_t *counts, size_t list_count, size_t watched);
 
-/* Returns true if the branch is a component of the direction of a slip, which stick_slip.c decides. */
+/* Returns true if the branch is a component of a slip direction, which stick_slip.c determines. */
 static inline bool nonsmooth_is_slip(const system_nonsmooth *w) {
     return w->kind == NONSMOOTH_SLIP || w->kind == NONSMOOTH_DIRECTION;
 }

@@ -43,8 +43,8 @@ static bool has_nonideal(const hamel_equations *e) {
 }
 
 /* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis
- * A94). With M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal, Gauss's function is ½ (Aᵀλ
- * + R)·(q'' − a). */
+ * A94). M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal. Gauss's function is therefore ½
+ * (Aᵀλ + R)·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -106,8 +106,7 @@ static void check_units(hamel_system *s, const hamel_observed *o) {
     units_check(s);
 }
 
-/* A constant restitution is checked before the run; a restitution that is not constant is checked when the event
- * happens. */
+/* Checks a constant restitution. Other restitutions are checked when the event happens. */
 static void check_restitution(hamel_system *s, system_event *at, graph_node restitution, const char *pointer) {
     double value;
     if (restitution < 0 || !binder_number(s, restitution, &value)) return;

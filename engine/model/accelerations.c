@@ -3,10 +3,10 @@
  *     [ M  Aᵀ ] [ q'' ]   [ Q                  ]
  *     [ A  0  ] [ −λ  ] = [ b − 2α dΦ/dt − β²Φ ]
  *
- * LDLᵀ factors the system symbolically, as engine/linear/kkt_ldl.c does numerically. Eliminating the coordinates first
- * leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is always the one that needs the fewest
- * products and divisions. Constant pivots need no division during a run. If M has many entries for each coordinate, the
- * extended system is factored instead (mechanics/extended_system.h).
+ * The system is factored symbolically by LDLᵀ, as engine/linear/kkt_ldl.c does numerically. Eliminating the coordinates
+ * first leaves −A M⁻¹Aᵀ for the constraints (Golub & Van Loan 4.1.2). The next pivot is always the one that needs the
+ * fewest products and divisions. Constant pivots need no division during a run. If M has many entries for each
+ * coordinate, the extended system is factored instead (mechanics/extended_system.h).
  *
  * The program also returns two measures that decide whether the solution is accurate (model.h).
  *
@@ -25,16 +25,16 @@
  * division counts as DIVISION products. */
 enum { PRODUCTS_MOST = 1000, PRODUCTS_OF_UNKNOWN = 8, DIVISION = 4 };
 
-/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. The system is used if
- * its factorization needs at most (entries of M) · n / EXTENDED_GAIN products. If M is full, with n²/2 entries, this
- * bound is 3/8 of the n³/6 products that factoring M takes. EXTENDED_GAIN is chosen for this clear gain, and
- * EXTENDED_ENTRIES because an M with shorter rows is sparse.
+/* The extended system is tried if M has at least EXTENDED_ENTRIES entries for each coordinate. If rows are shorter, M
+ * is sparse, and only its direct elimination is tried. The extended system is used if its factorization needs at most
+ * (entries of M) · n / EXTENDED_GAIN products. For a full M with n²/2 entries, this bound is 3/8 of the n³/6 products
+ * that factoring M takes. More than half of the products are then saved.
  *
- * If M is given as Bᵀ D B, its evaluation takes n passes through the factors in B. A factor in a pass costs as much as a
- * product: for a chain of 50 bodies in frames in space, 64,000 factors take 79 µs, and the accelerations program of
- * 24,000 instructions takes 11 µs. The number of products is then bounded by the number of factors in all passes. For
- * derivations of linear size, the number is also bounded by EXTENDED_EACH for each coordinate, which is chosen. The
- * program of the chain has 480 instructions for each coordinate. */
+ * If M is given as Bᵀ D B, its evaluation takes n passes through the factors in B. For a chain of 50 bodies in frames
+ * in space, these passes through 64,000 factors take 79 µs. The accelerations program of 24,000 instructions takes 11
+ * µs. The number of products is therefore bounded by the number of factors in all passes. To keep derivations linear in
+ * size, the number is also bounded by EXTENDED_EACH for each coordinate. This bound is twice the 480 instructions for
+ * each coordinate in the program of the chain. */
 enum { EXTENDED_ENTRIES = 8, EXTENDED_GAIN = 8, EXTENDED_EACH = 1000 };
 
 /* Priority queue of the unknowns that can be eliminated next, cheapest first. */
@@ -230,8 +230,7 @@ static hamel_status compile_correction(hamel_model *model, const graph_node *dyn
     enter_matrices(&x, model, dynamics, highest, unknowns);
     for (size_t i = 0; i < n && !x.failed; i++) x.unknowns[i].z = graph_number(g, 0);
     for (size_t c = 0; c < model->m && !x.failed; c++)
-        if (unknowns[c] != ELIMINATION_NONE)
-            x.unknowns[unknowns[c]].z = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
+        if (unknowns[c] != ELIMINATION_NONE) x.unknowns[unknowns[c]].z = graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c);
     eliminate_by_matrices(&x, model);
     if (!x.failed) {
         for (size_t i = 0; i < n; i++) nodes[i] = x.unknowns[i].z;
@@ -263,7 +262,8 @@ hamel_status model_compile_accelerations(hamel_model *model, const hamel_equatio
     const size_t all = model->n + model->m, given = model->dynamics.M.count + model->dynamics.A.count;
     const size_t products_most = PRODUCTS_MOST + PRODUCTS_OF_UNKNOWN * all, extended = extended_products(model);
     graph *g = model->system->graph;
-    /* Upper bound on the nodes of an elimination: four times the two nodes of a product and its subtraction. */
+    /* Estimated number of new nodes: two for each product (the product and its subtraction), times a safety factor of
+     * 4. */
     const size_t nodes_most = 8 * (products_most + given + all);
     elimination x;
     hamel_status status = HAMEL_OK;

@@ -1,7 +1,7 @@
 /* model.c — creation of a model: checks the description, derives the equations and compiles the programs.
  *
- * A pass runs even if an earlier pass has found errors, provided that its own input is valid. Names and syntax of
- * outputs are checked even if the energies are invalid, so that all errors are reported together. */
+ * A pass runs even if an earlier pass has found errors, provided that its input is valid. Names and syntax of outputs
+ * are checked even if the energies are invalid, so that all errors are reported together. */
 #include "engine/model/model.h"
 
 #include "engine/base/monotonic.h"
@@ -39,7 +39,7 @@ static bool allocate_block(hamel_model *model, size_t rows, size_t columns, size
     return to->row && to->column;
 }
 
-/* Gives the block *to the structure of the pattern, with the entries at the outputs from *at on. Advances *at by the
+/* Copies the structure of the pattern to the block *to. The entries are the outputs from *at on. Advances *at by the
  * number of entries. */
 static bool copy_pattern(hamel_model *model, const matrix_pattern *from, size_t rows, size_t columns, size_t *at,
                          sparse_block *to) {

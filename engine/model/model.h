@@ -134,14 +134,14 @@ typedef struct model_dynamics {
     /* Program of (t, q, q', stabilization) that solves the equations in closed form (accelerations.c). Its outputs are
      * q''[n], λ[m] and ACCELERATIONS_BESIDE measures of accuracy. The first measure is the smallest excess of a pivot
      * of M over its required size (engine/base/tolerances.h). The second measure is the smallest squared sine of the
-     * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if
-     * numerical factorization is as fast. */
+     * angle between a row of A and the span of the preceding rows, in the metric of M⁻¹. The program is NULL if the
+     * closed form does not apply or is not faster than numerical factorization. */
     struct program *accelerations;
-    /* Programs of (t, q, q', λ) that solve M x + Aᵀ μ = 0 and A x = r in closed form for a Newton step x of a projection.
-     * The input λ contains r. `correct_positions` has the rows of the holonomic constraints, `correct_velocities` all
-     * rows except those of acceleration constraints. The outputs are x[n] and the measures of `accelerations`. A
-     * program is NULL if numerical factorization is as fast, or if it is the first and would have the rows of the
-     * second (model_correction). */
+    /* Programs of (t, q, q', λ) that solve M x + Aᵀ μ = 0 and A x = r in closed form for a Newton step x of a
+     * projection. The input λ contains r. `correct_positions` has the rows of the holonomic constraints,
+     * `correct_velocities` all rows except those of acceleration constraints. The outputs are x[n] and the measures of
+     * `accelerations`. A program is NULL if numerical factorization is as fast, or if it is the first and would have
+     * the rows of the second (model_correction). */
     struct program *correct_positions, *correct_velocities;
     struct program *reaction_shift; /* n values of (t, q, q') to add to Q for multipliers; NULL if all are 0 */
     struct program
@@ -174,8 +174,8 @@ typedef struct model_quasi {
 } model_quasi;
 
 /* Programs of formulations in momenta; NULL for all other formulations. `program` computes M, A (at the same offsets as
- * in the dynamics), p and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear`: p
- * and ψ are linear in q'. */
+ * in the dynamics), p and ψ from (t, q, q'). `rates` computes the n values ∂L/∂q + Q from (t, q, q', λ). `linear` is
+ * true if p and ψ are linear in q'. */
 typedef struct model_momenta {
     struct program *program, *rates;
     size_t at_momentum, at_velocity, count;

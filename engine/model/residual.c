@@ -1,20 +1,21 @@
 /* residual.c — the program of the residuals, and the pattern of its derivatives.
  *
- * Row i lists the coordinates that occur in residual i, directly or by their velocities. If each residual contains few
- * coordinates, a search below each residual takes little time. In a chain in angles, all residuals contain all
+ * Row i lists the coordinates that occur in residual i, directly or through their velocities. If each residual contains
+ * few coordinates, a search below each residual takes little time. In a chain in angles, all residuals contain all
  * coordinates and share most of their nodes. One pass over the nodes then finds the coordinates of all residuals. */
 #include "engine/model/model.h"
 
 #include "engine/mechanics/equations.h"
 
-/* Average number of entries per row from which one pass finds the pattern. Measured with chains in angles: both ways
- * take the same time for 20 to 40 links. */
+/* Average number of entries in a row above which one pass finds the pattern. For chains of 20 to 40 links in angles,
+ * both methods are measured to take the same time. */
 enum { ENTRIES_MANY = 32 };
 
-/* Number of rows after which rows that contain at least half of the coordinates are expected to continue. Chosen. */
+/* If the first ROWS_SEEN rows contain more than half of the coordinates on average, all rows are expected to be long. A
+ * wrong expectation costs time, but does not change the pattern. */
 enum { ROWS_SEEN = 4 };
 
-/* Makes room for `more` entries. */
+/* Reserves space for `more` entries. */
 static bool reserve(hamel_model *model, size_t more, size_t *capacity) {
     sparse_block *p = &model->dynamics.residual_pattern;
     size_t row_capacity = *capacity, column_capacity = *capacity;
@@ -32,7 +33,6 @@ static void add_entry(sparse_block *p, size_t row, size_t column) {
     p->column[p->count++] = (int)column;
 }
 
-/* Appends row i of the pattern. */
 static bool search_row(hamel_model *model, const hamel_equations *e, size_t i, size_t *capacity) {
     hamel_system *s = model->system;
     sparse_block *p = &model->dynamics.residual_pattern;

@@ -89,7 +89,7 @@ static bool is_continuous(hamel_system *s, const char *name, size_t parameter) {
     return false;
 }
 
-/* Growing lists of the parameters that depend on each input; the lists of all inputs are stored one after another. */
+/* Growing lists of the parameters that depend on each input. The lists of all inputs are stored one after another. */
 typedef struct moved_parameters {
     size_t count, parameter_capacity, rate_capacity;
 } moved_parameters;
@@ -249,7 +249,7 @@ static hamel_status look_at_reactions(const hamel_model *model) {
     return refuse_sensitivities(
         model, "/constraints",
         "forces contain multipliers, and the ideal reactions of nonideal constraints are requested",
-        "take lambda() and reaction() out of the forces, or the nonideal constraints out of the description");
+        "remove lambda() and reaction() from the forces, or the nonideal constraints from the description");
 }
 
 static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o) {

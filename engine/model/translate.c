@@ -1,6 +1,6 @@
 /* translate.c — decides which programs of a model are translated to machine code.
  *
- * All programs share one mapping, because each mapping costs system calls and whole pages. */
+ * All programs share one memory mapping, because each mapping needs system calls and whole pages. */
 #include "engine/model/model.h"
 
 #include <stdlib.h>

@@ -16,8 +16,8 @@ typedef enum variation_kind {
     VARY_SIGN
 } variation_kind;
 
-/* A step computes one value of the member, such as the parameter with this index, by its program. If the program is
- * NULL, the step copies the value of a target. */
+/* A step computes one value of the member, such as the parameter with this index, by its program. A target has no
+ * program, because its value is an input. */
 typedef struct variation_step {
     variation_kind kind;
     size_t index;

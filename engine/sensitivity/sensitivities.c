@@ -115,7 +115,7 @@ static void prescribed_along(sensitivities *w, const directions *d, const double
 }
 
 /* Sets w->residual to the residual's tangents at the state evaluated last, for constant accelerations and multipliers.
- * The residual includes the prescribed forces; their tangents are subtracted. */
+ * The residual includes the prescribed forces, whose tangents are removed. */
 static void residual_along(sensitivities *w, const directions *d, const double *a, const double *lambda) {
     dynamics *k = w->dynamics;
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, a, lambda);

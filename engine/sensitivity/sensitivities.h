@@ -19,8 +19,8 @@
 
 typedef struct sensitivities sensitivities;
 
-/* Creates the sensitivities for the inputs of k->model (at least one). Allocates from k->memory; `k` is borrowed; later
- * calls evaluate states with `k`. Returns NULL if out of memory. */
+/* Creates the sensitivities for the inputs of k->model (at least one). Allocates from k->memory. Later calls evaluate
+ * states with `k`, which the caller owns. Returns NULL if out of memory. */
 sensitivities *sensitivities_create(dynamics *k);
 
 size_t sensitivities_count(const sensitivities *w);        /* number of inputs */

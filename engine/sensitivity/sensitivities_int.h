@@ -1,4 +1,4 @@
-/* sensitivities_int.h — tangent directions, shared by the files of this module. */
+/* sensitivities_int.h — declarations shared by the files of this module only. */
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
@@ -28,7 +28,7 @@ struct sensitivities {
     double *step;                /* n: step from the original values to the consistent values */
     double *at_rest;             /* n zeros */
     double *quasi_work, *quasi_tangents; /* for model->quasi.program: workspace, and tangents of outputs × lanes */
-    struct sensitivities_jump *jump;     /* NULL: no events (sensitivities_jump.c) */
+    struct sensitivities_jump *jump;     /* NULL if the model has no root functions */
 };
 
 /* Up to SENSITIVITY_LANES directions with (δq, δq') = s[i] and δt = dt[i]; δt = 0 if dt is NULL. The directions belong

@@ -27,8 +27,8 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES };
-/* Derivatives of times count as equal if their relative difference is below this multiple of rtol. The value is
- * chosen equal to ANOTHER_MOTION (tolerances.h), below which differences are treated as integration errors. */
+/* Derivatives of times count as equal if their relative difference is below this multiple of rtol. The value equals
+ * ANOTHER_MOTION (tolerances.h): smaller differences are treated as integration errors. */
 static const double SAME_TIMES = 1e3;
 
 typedef struct sensitivities_jump {
@@ -38,7 +38,7 @@ typedef struct sensitivities_jump {
     double *assigned;               /* count × jump_count: derivatives of assigned values */
     double *times;                  /* count × root_count: dτ/dp at the instant */
     double *dt;                     /* count: dτ/dp of the current event */
-    double *now;                    /* dτ/dp as in `times`, after the first event at the instant */
+    double *now;                    /* count × root_count: dτ/dp after the first event at the instant */
     double *along;                  /* 2n: (q', q''), the direction of the motion */
     bool met;                       /* true if an event has begun at the instant; dt is then set */
     bool follows;                   /* true if the previous event causes the current crossings */
@@ -160,9 +160,9 @@ static hamel_status fail_to_meet(const sensitivities *w, size_t i, const char *w
     return HAMEL_SINGULAR;
 }
 
-/* Chooses dτ/dp of a root function that was 0 and leaves 0. The time at which the function leaves 0 has a derivative
- * only if the function is 0 at that time for all values of the inputs. At the initial state, dτ/dp must therefore be 0.
- * At a later time, dτ/dp must equal that of the previous event. */
+/* Chooses dτ/dp of a root function that was 0 and leaves 0. The root time has a derivative only if the function is 0 at
+ * this time for all values of the inputs. At the initial state, dτ/dp must therefore be 0. At a later time, dτ/dp must
+ * equal that of the previous event. */
 static hamel_status choose_time_at_zero(sensitivities *w, size_t i, const double *const *s, hamel_error *error) {
     sensitivities_jump *j = w->jump;
     if (j->met) {

@@ -6,7 +6,7 @@
  *     M0 δx − Aᵀδμ = δAᵀμ − δM0 x,     A δx = A (δq − δq0) − δΦ
  *
  * where δA and δΦ are derivatives along δq. The iteration for δx converges at the rate of the iteration for x, and in
- * one step if x = 0. Velocities are treated likewise.
+ * one step if x = 0. The equations for velocities have the same form.
  *
  * If quasi-velocities have initial values, the original velocities are v0 = E⁺r (initial_velocities.c). The derivative
  * of this solution of least norm is (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq. 4.12)
@@ -21,9 +21,9 @@
 #include <string.h>
 
 enum { LANES = SENSITIVITY_LANES, START_ITERATIONS = 60 };
-/* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined. The
- * value is chosen far below the six digits of a derivative that users read, because convergence is only linear and
- * the error may exceed the last change. */
+/* If the relative change in the last iteration exceeds this bound, the derivatives are reported as undefined.
+ * Convergence is linear, so the error may exceed the last change. Six digits are correct if the error is at most a
+ * thousand times the last change. */
 static const double UNSETTLED = 1e-9;
 
 /* Sets w->g and w->r from one lane of the dynamics tangents. `given` and `now` are derivatives of the original and the
@@ -47,7 +47,7 @@ static void start_right_side(sensitivities *w, size_t input, size_t lane, bool p
     }
 }
 
-/* Does one iteration for a group of inputs. Sets *change to the largest relative change. */
+/* Performs one iteration for a group of inputs. Sets *change to the largest relative change. */
 static hamel_status start_once(sensitivities *w, size_t batch, bool position, const double *moved, double *const *s,
                                double *change) {
     kkt *system = dynamics_system(w->dynamics, position);

@@ -9,19 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If the values that an event sets violate a scaled constraint by more than MISS, the run fails. Projection removes
- * smaller violations. The value is chosen equal to INITIAL_MISS (tolerances.h): users write values with six
- * significant digits. */
+/* If an event leaves a scaled constraint violated by more than MISS, the run fails. Projection removes smaller
+ * violations. Users may round values to six significant digits, as for INITIAL_MISS (tolerances.h). */
 static const double MISS = 1e-6;
-/* If EVENTS_RECENT events happen within this part of the time span, the run fails. At that rate a whole run would have
- * 1e8 events, far more than steps. More frequent events accumulate at one instant (Zeno), or are due to rounding at
- * rest. */
+/* If EVENTS_RECENT events happen within this part of the time span, the run fails. A whole run at this rate would have
+ * 1e8 events. More frequent events accumulate at one instant (Zeno), or are due to rounding at rest. */
 static const double ZENO_PART = 1e-6;
-/* At one time, at most TOGETHER events may happen, plus TOGETHER_PAIRS for each pair of events. n touching balls of
- * equal mass collide n² / 2 times. Other masses and restitutions can cause more collisions. */
+/* At one time, at most TOGETHER events may happen, plus TOGETHER_PAIRS for each ordered pair of events. If n touching
+ * balls have equal masses, they collide at most n²/2 times. Other masses and restitutions can cause more collisions, so
+ * the bound is 40 times larger. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
 /* An energy gain is treated as a rounding error if it is below this fraction of the sum of the absolute values of its
- * terms. The value is chosen far above the rounding errors of the terms. */
+ * terms. Rounding errors are about 1e-16 times the condition number of the impulse equations, so the value allows
+ * condition numbers up to 1e6. */
 static const double GAIN_ROUNDING = 1e-10;
 
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {
@@ -122,8 +122,8 @@ static hamel_status check_restitutions(const model_event *event, const double *r
     return HAMEL_OK;
 }
 
-/* Returns the energy that the impulses add, without the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻,
- * or 0 if the sum is below its rounding error. An impulse on one constraint never adds energy if e ≤ 1; several
+/* Returns the energy that the impulses add, without the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻.
+ * If the sum is below its rounding error, returns 0. An impulse on one constraint never adds energy if e ≤ 1. Several
  * impulses with different restitutions may add energy (Kane & Levinson, Dynamics (1985), 5.8). */
 static double energy_gain(const dynamics *k, const model_event *event, const double *restitutions,
                           const double *multipliers) {
@@ -141,10 +141,10 @@ static double energy_gain(const dynamics *k, const model_event *event, const dou
  *
  *     M (v⁺ − v⁻) = Aᵀ Λ,   A_k v⁺ + f_k = 0,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c).
  *
- * f are the terms free of velocities (moving constraints), and Λ are the multipliers integrated over the impact.
- * Configuration and impressed forces do not change during the impact (Papastavridis, Analytical Mechanics, ch. 4:
- * Δ ∂T/∂q' = Aᵀ Λ, for persisting and new constraints alike). Active constraints that are not linear in the velocities
- * act with their gradient before the impulse. */
+ * f are the terms without velocities (moving constraints), and Λ are the multipliers integrated over the impact.
+ * Configuration and impressed forces do not change during the impact. The equation M (v⁺ − v⁻) = Aᵀ Λ holds for
+ * persisting and new constraints (Papastavridis, Analytical Mechanics, ch. 4). Active constraints that are not linear
+ * in the velocities act with their gradient before the impulse. */
 static hamel_status solve_impulses(events *e, const model_event *event, double t, const double *q, double *v,
                                    double *gain, hamel_error *error) {
     dynamics *k = e->dynamics;
@@ -255,8 +255,8 @@ static hamel_status fail_frequency(const events *e, size_t i, double t, const ch
     if (i < model->events.count) {
         (void)hamel_fail(error, HAMEL_INTEGRATION, model->events.list[i].pointer, 0,
                          "at t = %.9g the event `%s` happens too often (Zeno): %s", t, model->events.list[i].name, how);
-        hamel_suggest(error, "end the run at this event by `terminate`, or let the event activate the constraint that "
-                             "holds afterwards; smaller tolerances resolve shorter times");
+        hamel_suggest(error, "end the run at this event with `terminate`, or let the event activate the constraint "
+                             "that holds afterwards; smaller tolerances resolve shorter times");
         return HAMEL_INTEGRATION;
     }
     text_buffer text;
@@ -265,8 +265,8 @@ static hamel_status fail_frequency(const events *e, size_t i, double t, const ch
     (void)hamel_fail(error, HAMEL_INTEGRATION, "", 0, "at t = %.9g `%s` changes too often (Zeno): %s", t,
                      text.failed || !text.bytes ? "a branch of the equations" : text.bytes, how);
     hamel_suggest(
-        error, "smooth the expression, for example sign(x) as x/sqrt(x^2 + eps^2), or describe dry friction by the key "
-               "`friction` of a constraint");
+        error, "smooth the expression, for example sign(x) as x/sqrt(x^2 + eps^2), or describe dry friction with the "
+               "key `friction` of a constraint");
     text_buffer_free(&text);
     return HAMEL_INTEGRATION;
 }

@@ -8,17 +8,16 @@ enum { EVENTS_RECENT = 100 };
 
 typedef struct roots roots;
 
-/* The events of one trajectory. */
 typedef struct events {
     const hamel_model *model;
     dynamics *dynamics;
-    uncertainty jumps; /* error bounds on the program `jumps`; its first outputs are the rates of the root functions */
+    uncertainty jumps; /* error bounds on the program `jumps`; its first outputs are rates of the root functions */
     double *values;    /* jump_count: outputs of the program `jumps` */
     double *bends, *bend_slack; /* jump_count each: `bends` and `bend_slack` of a motion_state (uncertainty.h) */
-    double *before;             /* per event: rate of its root function when that function last crossed zero */
+    double *before;             /* per event: rate of its root function before the events at the current time */
     double *impulses;           /* m: multipliers of the impulses of the event applied last */
     double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
-    bool *flags;                /* 2m + event count: m for impulses; the others are for impact_order.c */
+    bool *flags;                /* 2m + event count: m for impulses, the others for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
     double last;              /* time of the last event */
@@ -41,9 +40,9 @@ void events_evaluate(events *e, const motion_state *at);
 void events_bend(events *e, const motion_state *at);
 
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies
- * impulses, then activates constraints. Call events_evaluate before. Writes the multipliers of the impulses to
+ * impulses, then activates constraints. Call events_evaluate first. Writes the multipliers of the impulses to
  * `impulses`. Adds an error in these cases:
- *   - a value or a restitution is not finite
+ *   - a value or a restitution is not finite, or a restitution is negative
  *   - set values violate a constraint, or the state violates an activated constraint
  *   - the active constraints prevent the change of velocities that an impulse requires
  *   - impulses add energy although no restitution is above 1 */
@@ -54,13 +53,12 @@ hamel_status events_act(events *e, size_t i, double t, double *q, double *v, ham
  * error. */
 hamel_status events_note(events *e, size_t i, double t, hamel_error *error) HAMEL_CHECKED;
 
-/* Adds the error that event i happened at `since` and would happen again at t, too soon to be resolved. */
+/* Adds the error that event i happened at `since` and again at t, an interval that is too short to be resolved. */
 hamel_status events_fail_zeno(const events *e, size_t i, double since, double t, hamel_error *error);
 
-/* Follows the impacts of at least two contacts, those with closing[event] = true, until no contact approaches. The
- * impacts are followed in the order of declaration, and again in the reverse order. Sets *matters to true if the final
- * velocities differ by more than the tolerances. State, discrete state and sensitivities do not change, but the
- * dynamics have evaluated other states. Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in
- * impact_order.c. */
+/* Follows the impacts of the contacts with closing[event] = true, at least two, until no contact approaches. Does this
+ * in the order of declaration, and again in the reverse order. Sets *matters to true if the final velocities of the two
+ * orders differ by more than the tolerances. State, discrete state and sensitivities do not change, but the dynamics
+ * have evaluated other states. Returns HAMEL_OK, or HAMEL_NO_MEMORY with an error. Defined in impact_order.c. */
 hamel_status impact_order_matters(const events *e, const roots *w, const motion_state *at, const bool *closing,
                                   bool *matters, hamel_error *error) HAMEL_CHECKED;

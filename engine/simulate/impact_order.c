@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* At most ROUNDS rounds of impacts are followed, plus ROUNDS_EACH rounds for each event. The velocities of inelastic
- * chains gain a digit of accuracy every few rounds, and Galperin's billiard (a mass ratio of 10,000 and a wall) needs
- * 314. */
+ * chains gain a digit of accuracy every few rounds. Galperin's billiard with a mass ratio of 10,000 needs 314
+ * rounds. */
 static const size_t ROUNDS = 500, ROUNDS_EACH = 50;
-/* Final velocities that differ by less than this number of tolerances are treated as equal, because the error of a
- * state may be as large (STATE_UNCERTAINTY). Impacts end when no contact closes faster than a thousandth of the
- * uncertainty of its rate. */
+/* The error of a state may be this number of tolerances (STATE_UNCERTAINTY), so final velocities with a smaller
+ * difference are treated as equal. Impacts end when no contact closes faster than a thousandth of the uncertainty of
+ * its rate. */
 static const double DIFFERENT = 10;
 
 typedef struct trial {

@@ -9,25 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Rate of stabilization times step size with Adams. On the negative real axis, Adams' higher orders are stable only for
- * products of rate and step size up to a few hundredths, so larger values shorten the steps. Measured on pendulums over
- * 1,000 s: values from 0.005 to 0.05 keep the drift at the tolerance. */
+/* Rate of stabilization times step size with Adams. Larger values shorten the steps, because Adams' higher orders are
+ * stable on the negative real axis only up to a few hundredths. On pendulums over 1,000 s, values from 0.005 to 0.05
+ * were measured to keep the drift at the tolerance. */
 static const double STABILIZATION = 0.02;
-/* Safety factor on the tolerances of BDF near singular configurations, chosen far larger than the usual 0.003. Rounding
- * errors of the accelerations grow there. With tolerances below the rounding errors, steps would shrink without end. */
+/* Safety factor on the tolerances of BDF near singular configurations, where rounding errors of the accelerations grow.
+ * With the usual factor 0.003, tolerances could be below the rounding errors, and steps would shrink without end.
+ * multistep.c lists the errors for a factor of 0.1. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
 /* First step of collocation, relative to the last step: LONGER after a Runge–Kutta method, MUCH_LONGER after a
- * multistep method. The value is chosen: ten Gauss points resolve a longer step, and the error test shortens a step
- * that is too long. */
+ * multistep method. Order 20 allows longer steps than the order 8 of DOP853. Steps of multistep methods are about ten
+ * times shorter than steps of DOP853. The error test shortens a step that is too long. */
 static const double LONGER = 2, MUCH_LONGER = 20;
-/* Part of the largest rank margin above which the suspended method resumes. The value is chosen above 0.1, at which
+/* Part of the largest rank margin above which the suspended method resumes. The value is above 0.1, at which
  * collocation starts, so that the methods do not alternate. */
 static const double LEFT = 0.15;
 
 /* Bits of the methods used so far: `auto` uses each method at most once, in this order. */
 enum { USED_ERK = 1, USED_ADAMS = 2, USED_BDF = 4 };
 
-/* Bound on consecutive collocation steps: a sharp turn near a singular configuration takes a hundred. */
+/* Bound on consecutive collocation steps. A sharp turn near a singular configuration takes about a hundred steps. */
 enum { COLLOCATION_STEPS = 300 };
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
@@ -149,7 +150,7 @@ static hamel_status explain_state(const integrator *w, hamel_status status, hame
         w->t, w->model->formulation->name, status == HAMEL_NOT_FINITE ? ": the computed values are not finite" : "");
 }
 
-/* Arrays have 2n + 1 elements, because the state (q, w, W) has at most that length. */
+/* Arrays for a state (q, w, W) have 2n + 1 elements, the largest length of a state. */
 static bool allocate_integrator(integrator *w, arena *memory) {
     size_t n = w->n, length = 2 * n + 1;
     double *vectors = arena_alloc(memory, 4 * n + w->model->m + 4 * length, sizeof *vectors);
@@ -282,8 +283,8 @@ static bool approaches_singularity(integrator *w) {
     return shrinking_steps_show(&w->shrinking, w->stepper->last, w->since_start, w->near_singularity);
 }
 
-/* The rate of stabilization decreases with growing step size but never increases. If the rate could also increase, a
- * rate that limits the step size would cause shorter steps, and shorter steps a larger rate, without end. Stabilization
+/* The rate of stabilization decreases with growing step size but never increases. If the rate could increase, a rate
+ * that limits the step size would shorten the steps, and shorter steps would increase the rate further. Stabilization
  * starts when the method has reached its order and step size. */
 static void follow_step(integrator *w) {
     if (w->model->m == 0 || w->model->settings.projection != HAMEL_PROJECTION_ON) return;

@@ -21,7 +21,7 @@
 typedef struct integrator_options {
     double tolerance_factor; /* factor on rtol and atol: 1, or 0.1 for the certifying trajectory */
     hamel_poll *poll;
-    double deadline;                      /* CLOCK_MONOTONIC, seconds; 0 if there is no deadline */
+    double deadline;                      /* time of CLOCK_MONOTONIC in seconds; 0 if there is no deadline */
     sensitivities *sensitivities;         /* borrowed; NULL without sensitivities */
     const double *const *start_sensitive; /* sensitivities of the initial state */
 } integrator_options;
@@ -47,8 +47,8 @@ struct integrator {
     unsigned used;         /* USED_ bits of the methods used so far */
     bool may_change;
     double safety;       /* factor on tolerances */
-    double rtol;         /* relative tolerance with the factor atol_factor, at least RTOL_LEAST */
-    double atol_factor;  /* factor of relative and absolute tolerances: `safety` and the factor of the options */
+    double rtol;         /* relative tolerance times atol_factor, at least RTOL_LEAST */
+    double atol_factor;  /* factor on all tolerances: `safety` times the factor of the options */
     double alpha, beta;  /* current stabilization constants */
     double forward_rate; /* separate stabilization rate of the sensitivities, or 0 */
     long since_start;    /* number of steps since the method started */
@@ -86,11 +86,11 @@ struct integrator {
     double largest_margin;   /* largest rank margin since the last start or restart */
     size_t rank;             /* largest number of independent constraints since the last start or restart */
     double start_margin;     /* rank margin at the start of the last step */
-    double margin_slope;     /* |change of the rank margin| per time in the last step */
+    double margin_slope;     /* absolute rate of change of the rank margin in the last step */
     double margin_drop;      /* decrease of the rank margin in the last step */
-    double regular_step;     /* length of the last step without a nearly singular state; 0 initially */
+    double regular_step;     /* largest length of recent steps without a nearly singular state; 0 initially */
     bool near_singularity;   /* whether the last step may contain a singular configuration */
-    bool too_near;           /* whether a stage was too inaccurate to be used so close to a singular configuration */
+    bool too_near;           /* whether a stage was too inaccurate for its distance from a singular configuration */
 };
 typedef struct integrator integrator;
 
@@ -112,11 +112,11 @@ hamel_status integrator_restart(integrator *w, double t, const double *q, const 
                                 const double *const *sensitive, double work, double step,
                                 hamel_error *error) HAMEL_CHECKED;
 
-/* Sets an upper bound on the size of all further steps, in addition to max_step. Returns false if the method rejects it. */
+/* Bounds the size of all further steps, in addition to max_step. Returns false if the method rejects the bound. */
 bool integrator_limit_step(integrator *w, double most) HAMEL_CHECKED;
 
-/* Returns the smallest rtol that the current method uses. With a smaller rtol, rounding would outweigh shorter
- * steps. */
+/* Returns the smallest rtol that the current method uses. With a smaller rtol, rounding errors would exceed the
+ * truncation errors of shorter steps. */
 double integrator_least_rtol(const integrator *w);
 
 /* Calls the poll function of the options. Returns true if the run is canceled or past its deadline. Loops without
@@ -132,7 +132,8 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s,
                                                   hamel_error *error) HAMEL_CHECKED;
 
-/* Replaces v[n] by the velocities that belong to (t, q) and the current w, so that constant momenta remain constant. */
+/* Computes v[n] again from (t, q), the velocity variables of v, and the constant momenta of cyclic coordinates. These
+ * momenta then remain exactly constant. */
 hamel_status integrator_keep_constants(integrator *w, double t, const double *q, double *v,
                                        hamel_error *error) HAMEL_CHECKED;
 

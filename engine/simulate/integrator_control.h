@@ -1,6 +1,6 @@
-/* integrator_control.h — decisions of an integration about tolerances, stiffness and its end.
+/* integrator_control.h — error weights, detection of stiffness, and the end of an integration.
  *
- * integrator.c and members_vec8.c use these functions, so a member in a SIMD lane is treated as in a run of its own. */
+ * integrator.c and members_vec8.c use these functions, so a member in a SIMD lane is treated as if it ran alone. */
 #pragma once
 
 #include "engine/base/tolerances.h"
@@ -9,16 +9,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Number of steps between two checks for stiffness. The integration fails after more than CREEP_STEPS consecutive steps
- * that are all shorter than INSTANT. */
+/* STIFF_WINDOW: number of steps between two checks for stiffness. A shorter window would count a transient as
+ * stiffness; a longer window delays the change of method. CREEP_STEPS: if more consecutive steps are shorter than
+ * INSTANT, the integration fails. A thousand of these steps advance by less than 1e-10 of the span. */
 enum { STIFF_WINDOW = 50, CREEP_STEPS = 1000 };
 /* Tolerance of W, as a multiple of the energy tolerance. With this value, W increases the number of steps over all
  * examples by less than 0.1 % (README.md). */
 static const double WORK_TOLERANCE = 30;
-/* An error of W below its rounding error, a few hundred units in the last place, does not limit the step size. */
+/* Rounding error of W relative to its largest value, a few hundred units in the last place. A smaller error of W does
+ * not limit the step size. */
 static const double WORK_ROUNDING = 1e-13;
 
-/* Returns the weight of an error in a number y of the state. `atol` includes the method's factor on tolerances. */
+/* Returns the weight of an error in a component y of the state. `atol` includes the method's factor on tolerances. */
 static inline double control_weight(double rtol, double atol, double y) {
     return 1 / (rtol * fabs(y) + atol);
 }
@@ -45,12 +47,13 @@ static inline bool stiffness_window_shows(stiffness_window *window, stiffness_wi
     return signs >= many;
 }
 
-/* Number of steps after which the order and the step size of a restarted method count as settled. The value is chosen:
- * a multistep method of order 12 needs at least twelve steps to reach its order. */
+/* Number of steps after which the order and the step size of a restarted method count as settled. A multistep method
+ * needs at least twelve steps to reach order 12. */
 enum { SETTLED = 20 };
-/* SHRUNK_STEPS consecutive steps shorter than SHRUNK times a maximum that decays by DECAY each step indicate a
- * singularity ahead. After failures for other reasons the next few steps grow again, so SHRUNK_STEPS is chosen above a
- * few steps. Near a singular configuration more short steps are normal, so SHRUNK_STEPS_NEAR is chosen larger. */
+/* With `auto`, SHRUNK_STEPS consecutive steps shorter than SHRUNK times the longest recent step indicate a singularity.
+ * The length of the longest step decays by DECAY at each step, so steps that shrink by less than 2 % each do not count.
+ * After a single failure, steps grow again within fewer than SHRUNK_STEPS steps. Near a singular configuration short
+ * steps are common, so SHRUNK_STEPS_NEAR applies there. */
 static const double SHRUNK = 0.05, DECAY = 0.02;
 enum { SHRUNK_STEPS = 10, SHRUNK_STEPS_NEAR = 40 };
 
@@ -74,8 +77,8 @@ static inline bool control_is_at_stop(double t, double stop) {
     return !(stop - t > 8 * DBL_EPSILON * fmax(fabs(t), fabs(stop)));
 }
 
-/* Counts consecutive steps that are too short to be resolved in a run of length `span`. Returns true if there are too
- * many. */
+/* Counts consecutive steps that are too short to be resolved in a run of length `span`. Returns true if their number
+ * exceeds CREEP_STEPS. */
 static inline bool control_creeps(double step, double span, long *tiny_steps) {
     *tiny_steps = step < INSTANT * span ? *tiny_steps + 1 : 0;
     return *tiny_steps > CREEP_STEPS;

@@ -35,7 +35,7 @@ static double approach_rate(const integrator *w) {
     return a > b ? a - sqrt(a * a - b * b) : a;
 }
 
-/* For w = q', does the same as integrator_evaluate without copies. Copies would dominate the cost of small systems. */
+/* For w = q', does the same as integrator_evaluate without copies, which are expensive for small systems. */
 static hamel_status rates_of_velocities(integrator *w, double t, const double *y, double *out, hamel_error *error) {
     for (size_t i = 0; i < w->n; i++) out[i] = w->velocity[i] = y[w->n + i];
     return dynamics_rates(w->dynamics, t, y, w->velocity, w->alpha, w->beta, out + w->n, w->wanted_lambda, error);
@@ -69,8 +69,8 @@ int integrator_rates(void *user, double t, const double *y, double *out) {
 }
 
 /* The linearized constraints are stabilized like the constraints of the motion. BDF projects states but not
- * sensitivities, so the stabilization with BDF acts on the sensitivities only. Stabilization does not act along the
- * constraint manifold. */
+ * sensitivities, so with BDF only the sensitivities are stabilized. Stabilization does not act along the constraint
+ * manifold. */
 int integrator_forward_rates(void *user, double t, const double *y, N_Vector *s, N_Vector *ds) {
     integrator *w = user;
     double alpha = w->forward_rate > 0 ? w->forward_rate : w->alpha;
@@ -89,10 +89,10 @@ static hamel_status project_change(integrator *w, double *change) {
     return status == HAMEL_OK ? variables_change(w->variables, change, dv, change + w->n) : status;
 }
 
-/* Only the error along the constraint manifold is controlled. Controlling the component normal to the manifold too
- * would halve the error at the ninth decile of 105 constrained examples (rtol 1e-9). But that component grows without
- * bound near singular configurations. For systems whose components differ by four powers of ten (Andrews' mechanism),
- * rounding of the normal component would stop the run. */
+/* Only the error along the constraint manifold is controlled. Control of the normal component would halve the error at
+ * the ninth decile of 105 constrained examples (rtol 1e-9). However, the normal component grows without bound near
+ * singular configurations. If components differ by four powers of ten (Andrews' mechanism), rounding errors of the
+ * normal component would stop the run. */
 int integrator_project(void *user, double t, const double *y, double *c, double *error) {
     integrator *w = user;
     assert(y != w->scratch && w->model->m > 0);
@@ -115,7 +115,7 @@ int integrator_project(void *user, double t, const double *y, double *c, double 
 int integrator_weights(void *user, const double *y, double *weight) {
     integrator *w = user;
     const double *atol = w->atol, factor = w->atol_factor, rtol = w->rtol;
-    double finite = 0; /* 0·x is 0 for finite x and NaN otherwise: no branch in the loop */
+    double finite = 0; /* 0·x is 0 for finite x and NaN otherwise, so the loop has no branch */
     for (size_t i = 0; i < w->state_count; i++) {
         weight[i] = control_weight(rtol, factor * atol[i], y[i]);
         finite += 0 * weight[i];

@@ -92,7 +92,6 @@ static void collect_checks(vec8_run *a) {
     qsort(a->check_times, a->check_count, sizeof *a->check_times, rising);
 }
 
-/* Sets the header and the summary that all completed members have in common. */
 static void init_results(vec8_run *a) {
     int freedoms = (int)a->model->n;
     for (size_t c = 0; c < a->model->m; c++) freedoms -= a->model->active[c]; /* active rows are independent */

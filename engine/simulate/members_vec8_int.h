@@ -113,7 +113,8 @@ void lane_select(vec8_run *a, int k);
 /* Returns the energy tolerance of the state selected last. */
 double lane_energy_tolerance(const vec8_run *a, double energy);
 
-/* Computes the continuous extension of the steps that end at `until`. Sets *good to the lanes in which this succeeds. */
+/* Computes the continuous extension of the steps that end at `until`. Sets *good to the lanes in which this
+ * succeeds. */
 void lanes_extend(vec8_run *a, const vec8 *until, vec8_bits *good);
 
 /* Sets a->state to the states at the times t within the steps tried, which end at `until`. */

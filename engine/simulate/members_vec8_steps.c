@@ -1,5 +1,5 @@
-/* members_vec8_steps.c — steps of the members in SIMD lanes: those of runge_kutta.c under integrator.c. Decisions are made
- * by the functions of dop853_control.h and integrator_control.h, one lane after the other. */
+/* members_vec8_steps.c — steps of the members in SIMD lanes: those of runge_kutta.c under integrator.c. Decisions are
+ * made by the functions of dop853_control.h and integrator_control.h, one lane after the other. */
 #include "engine/simulate/members_vec8_int.h"
 
 #include "engine/simulate/methods/dop853_control.h"

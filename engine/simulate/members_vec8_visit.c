@@ -1,5 +1,5 @@
-/* members_vec8_visit.c — rows and checks of the members in SIMD lanes: the states that run.c evaluates, by the functions
- * of trajectory.c, with the checks of monitor.c. */
+/* members_vec8_visit.c — rows and checks of the members in SIMD lanes: the states that run.c evaluates, by the
+ * functions of trajectory.c, with the checks of monitor.c. */
 #include "engine/simulate/members_vec8_int.h"
 
 #include "engine/simulate/singularity/singularity.h"

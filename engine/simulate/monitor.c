@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A gradient is treated as near zero below this part of its largest value. The value is chosen: steps near a zero of
- * the gradient are so short that a regular motion cannot reverse the gradient within one step. */
+/* A reversal counts if the gradient is below this part of its largest value before and after the step. A larger value
+ * would also count regular gradients that turn fast; a smaller value would miss reversals in long steps. */
 static const double FLAT = 0.1;
 
 const char *hamel_outcome_name(hamel_outcome outcome) {
@@ -119,8 +119,8 @@ static void add_invariants(hamel_summary *s, const trajectory *l, bool first) {
     }
 }
 
-/* Returns by how much a value is outside the range that a check allows, or a number ≤ 0 if the value is in the
- * range. */
+/* Returns the distance of a value from the range that a check allows. If the value is in the range, the result is not
+ * positive. */
 static double violation(const model_check *c, double value) {
     double worst = -INFINITY;
     if (c->has_equals) worst = fmax(worst, fabs(value - c->equals) - c->tolerance);
@@ -140,8 +140,8 @@ static void add_always_checks(hamel_summary *s, const trajectory *l) {
     }
 }
 
-/* Counts a change of rank if the new rank is found twice in a row. A rank found once belongs to a singular
- * configuration. Singular configurations are counted when they are detected. */
+/* Counts a change of rank if the new rank is found at two consecutive states. A rank found only once belongs to a
+ * singular configuration. Singular configurations are counted when they are detected. */
 static void add_rank(monitor *o, size_t rank) {
     bool settled = rank == o->latest_rank;
     o->latest_rank = rank;

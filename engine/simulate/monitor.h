@@ -6,7 +6,7 @@
 typedef struct monitor {
     hamel_summary *summary;
     double initial_energy; /* Jacobi integral at the initial state; NAN before the first state */
-    /* settled_rank: rank of A last found twice in a row; latest_rank: rank at the state evaluated last */
+    /* settled_rank: last rank of A found at two consecutive states; latest_rank: rank at the state evaluated last */
     size_t settled_rank, latest_rank;
     double *gradients;    /* A at the state evaluated last; NULL if A does not depend on velocities */
     double *steepest;     /* per constraint: largest norm of its row of A so far; used with `gradients` */
@@ -21,8 +21,8 @@ bool monitor_start(monitor *o, hamel_summary *summary, arena *memory, const hame
 /* Returns true if the states at the ends of steps are evaluated as well as those of rows and checks. */
 bool monitor_watches_steps(const hamel_model *model);
 
-/* Finds the redundant constraints at the state evaluated last. Returns HAMEL_SINGULAR if friction needs a multiplier that is
- * not unique, or HAMEL_NO_MEMORY. */
+/* Finds the redundant constraints at the state evaluated last. If friction needs a multiplier that is not unique,
+ * returns HAMEL_SINGULAR. May return HAMEL_NO_MEMORY. */
 hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
 /* Updates the summary from the state evaluated last by the trajectory. `row` is true if the state is output as a row;

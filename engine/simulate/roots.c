@@ -6,14 +6,16 @@
 #include <math.h>
 #include <string.h>
 
-/* EXPENSIVE_PARTS intervals are searched if a value needs accelerations. DIP_STEPS bounds the iterations for the
- * minimum of a function between three samples. BRACKET_STEPS bounds the iterations that narrow a bracket; every eighth
- * iteration halves it. */
+/* A step is searched in ROOTS_PARTS intervals, or in EXPENSIVE_PARTS if a value needs accelerations. Few intervals
+ * suffice, because find_dip finds pairs of roots between two samples. DIP_STEPS bounds the iterations for the minimum
+ * of a function between three samples; fewer could miss two close roots. BRACKET_STEPS bounds the iterations that
+ * narrow a bracket. Every eighth iteration is a bisection, so 200 iterations divide the bracket by at least 2^25. */
 enum { EXPENSIVE_PARTS = 2, DIP_STEPS = 8, BRACKET_STEPS = 200 };
-/* First sampling interval of forces on sticking contacts, relative to the span. The interval is halved if the relative
- * extrapolation error of the force exceeds ERROR_MOST, and doubled if the error is below ERROR_LEAST. A step has at
- * most INTERVALS intervals. All values are chosen: they bound the cost of the samples, and the shortest change of a
- * force that the search detects. */
+/* First sampling interval of forces on sticking contacts, relative to the span. Ten doublings increase the interval to
+ * a thousandth of the span. The interval is halved if the relative extrapolation error of the force exceeds ERROR_MOST,
+ * and doubled if the error is below ERROR_LEAST. The error grows with the square of the interval, so ERROR_LEAST is a
+ * quarter of ERROR_MOST. A larger ERROR_MOST could miss a short peak of a force; a smaller value costs more samples.
+ * INTERVALS bounds the number of intervals in a step, and so the cost of a step. */
 static const double FIRST_INTERVAL = 1e-6, ERROR_MOST = 0.2, ERROR_LEAST = 0.05, INTERVALS = 10;
 
 roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
@@ -37,7 +39,7 @@ roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
     return uncertainty_create(&w->uncertain, memory, k, model->events.roots) && !memory->failed ? w : NULL;
 }
 
-/* --- values ---------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 static double *branch_at(const roots *w, size_t i) {
     return &w->dynamics->discrete_state.branches[i - w->model->events.count];
@@ -136,7 +138,7 @@ static void update_sides(roots *w, const double *values) {
     }
 }
 
-/* --- bracketing ----------------------------------------------------------------------------------------------------- */
+/* --- bracketing --------------------------------------------------------------------------------------------------- */
 
 /* Estimates a root of function i between a and b by regula falsi with Illinois weights (Dowell & Jarratt, BIT 11 (1971)
  * 168). */
@@ -186,7 +188,7 @@ static hamel_status narrow_bracket(roots *w, integrator *steps, double a, double
     return HAMEL_OK;
 }
 
-/* --- the search ------------------------------------------------------------------------------------------------------ */
+/* --- the search --------------------------------------------------------------------------------------------------- */
 
 /* Returns the time at which the parabola through samples at a < b < c has its minimum. Returns NAN if |f| is not least
  * at b, if the parabola has no minimum, or if its minimum is not near zero. */
@@ -236,8 +238,8 @@ static hamel_status find_dip(roots *w, integrator *steps, double a, double b, do
     return HAMEL_OK;
 }
 
-/* Returns true if a function passed two roots that the search skipped: at the beginning the function was at its zero,
- * and later it is not on the side that its rate indicated. */
+/* Returns true if the search skipped two roots of a function. Such a function was at its zero when the search began,
+ * and is now not on the side that its rate indicated. */
 static bool has_missed(roots *w, const integrator *steps, double start) {
     bool any = false;
     if (steps->previous != start) return false;
@@ -370,7 +372,7 @@ double roots_pace(const roots *w) {
     return INTERVALS * w->pace;
 }
 
-/* --- branches -------------------------------------------------------------------------------------------------------- */
+/* --- branches ----------------------------------------------------------------------------------------------------- */
 
 hamel_status roots_flip(roots *w, const motion_state *at, size_t *count, hamel_error *error) {
     *count = 0;

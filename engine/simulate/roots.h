@@ -24,9 +24,8 @@ typedef struct root {
     /* touching: whether f has been at its zero since the search began; start_touching: `touching` when the search
      * began */
     bool touching, start_touching;
-    bool passed; /* whether f changed sign at roots.t, where an event or a change of branch happens, or two roots were
-                    skipped */
-    bool jumped; /* whether an event moved f across or away from its zero when the search began */
+    bool passed;    /* whether f triggers an event or a change of branch at roots.t, or two of its roots were skipped */
+    bool jumped;    /* whether an event moved f across or away from its zero when the search began */
     bool from_zero; /* whether f jumped by leaving its zero when the search began */
     /* The following fields are used for events only. */
     bool by_second_rate; /* whether the second rate decided how f left its zero, because the rate was 0 */
@@ -37,7 +36,7 @@ typedef struct root {
     /* whether the event has deactivated a constraint that held f at its zero, and f has not moved away from its zero
      * since then */
     bool released;
-    bool undecided; /* whether f leaves its zero, but the event has no direction */
+    bool undecided; /* whether f leaves its zero although the event has no direction */
     /* whether f leaves its zero at the start of the run without its event, or has already crossed the zero at which its
      * contact closes */
     bool unnoticed;
@@ -60,7 +59,7 @@ typedef struct roots {
     uncertainty uncertain;
     bool needs_motion;              /* whether any function contains accelerations or reactions */
     double weight_low, weight_high; /* Illinois weights of the bracket */
-    double pace;                    /* sampling interval for contacts that stick */
+    double pace;                    /* sampling interval of the forces on sticking contacts */
     double older_time;              /* time of the values in `older`, or NAN */
     /* the state before the step that roots_pass_quietly searches: `of`, `low`, `older`, older_time */
     root *kept;
@@ -112,8 +111,8 @@ static inline double roots_sample_time(double from, double to, int part, int par
 }
 
 /* Does what roots_search does in a step between `from` and `to` in which no function leaves its side. values[count *
- * (part − 1) + i] is function i at roots_sample_time. Returns false, and changes nothing, if roots_search would evaluate
- * other times, find a root or fail. No function may depend on accelerations or belong to an operator. */
+ * (part − 1) + i] is function i at roots_sample_time. Returns false, and changes nothing, if roots_search would
+ * evaluate other times, find a root or fail. No function may depend on accelerations or belong to an operator. */
 bool roots_pass_quietly(roots *w, double from, double to, const double *values);
 
 /* Returns the longest step in which the search can sample the forces on sticking contacts, or INFINITY if no contact
@@ -128,8 +127,8 @@ void roots_acted(roots *w, size_t i, double before, double after);
 /* Function i has passed zero with the rate `before`. Returns true if, with `rate`, the function returns to the side
  * that it left. */
 bool roots_is_apart(const roots *w, size_t i, double before, double rate);
-/* Returns true if i is a contact that passes zero at the time found. If i would pass zero at this rate so soon
- * afterwards that doubles do not resolve the difference, marks i as passed and returns true as well. */
+/* Returns true if i is a contact that passes zero at the time found. If contact i passes zero at this rate so soon
+ * afterwards that doubles do not resolve the difference, marks i as passed and also returns true. */
 bool roots_meet(roots *w, size_t i, double rate);
 /* Returns true if the contact i closes at this rate. If `meets` is true, the function of i counts as being at its
  * zero. */

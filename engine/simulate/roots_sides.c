@@ -1,5 +1,5 @@
-/* roots_sides.c — determines the side of zero on which each root function is at the start of a search, and the events
- * that happen at that time because functions leave zero. */
+/* roots_sides.c — sides of the root functions at the start of a search, and events that happen then because functions
+ * leave zero. */
 #include "engine/simulate/roots_int.h"
 
 #include "engine/base/tolerances.h"
@@ -10,14 +10,15 @@
 #include <string.h>
 
 /* At the start of a run, the uncertainties of the root functions and of their rates are multiplied by this factor.
- * The value is chosen far below 1, because initial values are specified or projected and contain no integration
- * error. */
+ * Initial values contain no integration error. Projected initial values have residuals up to 1e-11 (PROJECTION_ERROR),
+ * a thousandth of rtol = 1e-8. */
 static const double EXACT = 1e-3;
 /* If an event stops the function of its contact, rounding may leave up to this fraction of the previous rate. In a
  * contact that slides a million times faster than it closes, the rate loses six of sixteen digits; two more digits are
  * a reserve. */
 static const double STOPPED = 1e-8;
-static const double VALUE_ROUNDING = 1e-15; /* relative to the terms of a function: a few units in the last place */
+/* Rounding error of the value of a root function, relative to its terms: a few rounding units (2.2e-16). */
+static const double VALUE_ROUNDING = 1e-15;
 
 static double rate_of(const motion_state *at, size_t i) {
     return isfinite(at->rates[i]) ? at->rates[i] : 0;
@@ -68,8 +69,8 @@ static void place_resting(roots *w, size_t i, double rate, bool changed) {
 }
 
 /* Sets the side of the nonsmooth operator that belongs to function i. The argument of the operator is inside the
- * current branch, at an edge that it has just passed, or at an edge at which it starts. An argument that starts at an
- * edge may initially be slightly before the edge. */
+ * current branch, or at an edge that it has just passed or at which it starts. An argument that starts at an edge may
+ * initially be slightly outside the branch. */
 static void place_branch(roots *w, size_t i) {
     bool passed = w->of[i].passed, slip = roots_is_slip(w, i);
     double value = fabs(w->first[i]), slack = passed ? 2 * w->last_noise[i] : fmax(0, -w->first[i]);
@@ -95,8 +96,8 @@ static void place_other(roots *w, size_t i, double rate, bool start, bool change
     w->noise[i] = w->of[i].touching ? fabs(value) : 0;
 }
 
-/* Returns true if active constraints already hold the function at its zero: all constraints that its event activates
- * are active, or all constraints to which the event applies impulses are active. */
+/* Returns true if active constraints already hold the function at its zero. This means that all constraints that its
+ * event activates are active, or all constraints to which its event applies impulses. */
 static bool is_held(const roots *w, size_t i) {
     const model_event *e = &w->model->events.list[i];
     const bool *active = w->dynamics->discrete_state.active;
@@ -121,10 +122,9 @@ static bool is_at_zero(const roots *w, size_t i, double rate, bool start) {
     return value == 0 || (w->of[i].touching && value <= w->last_noise[i]);
 }
 
-/* Returns the sign with which a function leaves its zero: the sign of its rate or, if the rate is 0, the sign of its
- * second time derivative. Returns 0 if both are 0 to rounding. The rate is treated as exact at the start. The rate is
- * also treated as exact for a contact with a direction, because an unnecessary event of such a contact does not change
- * the motion. */
+/* Returns the sign with which a function leaves its zero: the sign of its rate or, if the rate is 0, of its second
+ * rate. Returns 0 if both rates are below their error bounds. The rate is treated as exact at the start. For a contact
+ * with a direction the rate is also treated as exact, because an unnecessary event does not change the motion. */
 static int next_sign(const roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i), exact = EXACT * w->slack[i];
@@ -141,8 +141,8 @@ static bool is_beyond(const roots *w, size_t i) {
 }
 
 /* Returns true if a function is about to leave its zero in the direction of its event. The event then happens now. This
- * happens at the start, after another event has reversed the rate, and after a change of the forces. An event that does
- * not change the motion occurs only at zero crossings. */
+ * is possible at the start, after another event has reversed the rate, and after a change of the forces. An event that
+ * does not change the motion happens only at zero crossings. */
 static bool leaves_zero(roots *w, size_t i, const motion_state *at, bool start) {
     const model_event *e = &w->model->events.list[i];
     double rate = rate_of(at, i);

@@ -2,7 +2,7 @@
  *
  * The integrator chooses its own steps. Rows and checks between steps are evaluated on the dense output, so output
  * times do not influence the steps. For an estimate of the global error, a second trajectory with a tenth of the
- * tolerances runs in parallel. Rows can thus be compared without storing them. */
+ * tolerances is integrated from row to row. Rows can then be compared without being stored. */
 #include "engine/simulate/run.h"
 
 #include "engine/base/monotonic.h"
@@ -20,11 +20,11 @@ static const double CERTIFY_FACTOR = 0.1, PROGRESS_SECONDS = 0.25;
 /* Times that differ by at most this fraction of the largest time count as equal. The value is a few rounding units,
  * because each of the two times is a rounded result. */
 static const double SAME_TIME = 1e-15;
-/* Two detections whose times differ by less than this fraction of the time span belong to the same singular
- * configuration, which two adjacent steps may both detect. The value is chosen far above the rounding error of t. */
+/* Two adjacent steps may both detect a singular configuration at their common end. Detections whose times differ by
+ * less than this fraction of the span count as one. The rounding error of t is about 1e-16 of the largest time. */
 static const double SAME_SINGULARITY = 1e-8;
 enum { MAX_SINGULARITY_WARNINGS = 5 };
-enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock; chosen so that the readings take little time */
+enum { CLOCK_ROWS = 16 }; /* rows between two readings of the clock, so that most rows do not read it */
 
 HAMEL_PRINTF(2, 3)
 static void warn(hamel_summary *s, const char *format, ...) {
@@ -244,7 +244,6 @@ static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
     return status;
 }
 
-/* Detects a singular configuration within the last step. */
 static hamel_status watch_singularity(run *r) {
     trajectory *l = &r->main;
     bool found;
@@ -259,7 +258,7 @@ static hamel_status watch_singularity(run *r) {
     r->summary->rank_changes++;
     if (++r->singularities > MAX_SINGULARITY_WARNINGS) return HAMEL_OK;
     warn(r->summary,
-         "at t = %.9g the constraints%s%s become dependent: two solution branches meet here, and the run followed the "
+         "at t = %.9g the constraints%s%s become redundant: two solution branches meet here, and the run followed the "
          "current velocity%s",
          t, named ? " " : "", named ? names : "",
          r->singularities == MAX_SINGULARITY_WARNINGS

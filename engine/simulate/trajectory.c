@@ -12,13 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. The value is
- * chosen so that the kinetic part of the tolerance, which is quadratic in the velocities, can grow only by a factor
- * of 1.44 before the next evaluation. */
+/* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. The kinetic part
+ * of the tolerance is quadratic in the velocities, so it grows at most by a factor of 1.44 between two evaluations. */
 static const double GROWN = 1.2;
-/* After ROOTS_MISSED (a step has skipped two roots of one function), the integration restarts with a first step that
- * is shorter by this factor. The value is chosen so that one restart separates the two skipped roots unless they are
- * very close. */
+/* After ROOTS_MISSED, the integration restarts with a first step that is shorter by this factor. A smaller factor needs
+ * more restarts to separate close roots; a larger factor needs more steps to regain the step size. */
 static const double SHORTENED = 64;
 
 static bool create_sensitivities(trajectory *l) {
@@ -201,9 +199,8 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
     return fmax(residual[0], residual[1]) < ON_CONSTRAINTS ? HAMEL_OK : fail_projection(l, error);
 }
 
-/* Computes accelerations and multipliers of the state in q, v. Close to a singular configuration rounding may prevent
- * accelerations that satisfy all constraints, so there the state, its accelerations and its multipliers are
- * interpolated. */
+/* Computes accelerations and multipliers of the state in q, v. Close to a singular configuration, rounding may prevent
+ * a solution that satisfies all constraints. The state, its accelerations and its multipliers are then interpolated. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
     dynamics *k = l->dynamics;
     bool regular = l->integrator && !l->integrator->near_singularity; /* replace_singular needs the factorization */
@@ -428,7 +425,6 @@ static hamel_status apply_event(trajectory *l, size_t i, hamel_error *error) {
     return status;
 }
 
-/* Saves the rate of each root function at the event. */
 static hamel_status note_rates(trajectory *l, hamel_error *error) {
     motion_state at = present_state(l);
     for (size_t i = 0; i < l->model->events.count; i++) {

@@ -65,8 +65,8 @@ hamel_status trajectory_start(trajectory *l, const integrator_options *options, 
  * dynamics or the integrator. */
 hamel_status trajectory_evaluate(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 /* Evaluates the state for a row or check, as trajectory_evaluate does. Verifies the equations of motion once after each
- * step: the states of a step differ little. At other states, accelerations and multipliers are computed only if outputs,
- * events or sensitivities use them. */
+ * step: the states of a step differ little. At other states, accelerations and multipliers are computed only if
+ * outputs, events or sensitivities use them. */
 hamel_status trajectory_visit(trajectory *l, double t, hamel_error *error) HAMEL_CHECKED;
 
 /* Takes one step of the integrator and searches the step for events. Returns the same statuses as integrator_step. */
@@ -96,9 +96,8 @@ void trajectory_row(const trajectory *l, double *row);
 /* Returns the energy tolerance at the state evaluated last. */
 double trajectory_energy_tolerance(const trajectory *l);
 
-/* Returns the energy tolerance at the end of the last step. The caller computes the maximum over all states, so the
- * function returns 0 if no velocity exceeds its previous maximum by a fifth, because the tolerance cannot be much
- * larger in this case. */
+/* Returns the energy tolerance at the end of the last step. The caller uses the maximum over all states. If no velocity
+ * exceeds its previous maximum by a fifth, the tolerance cannot be much larger, and the function returns 0. */
 double trajectory_energy_tolerance_of_step(trajectory *l);
 
 static inline const double *trajectory_invariants(const trajectory *l) {

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Bound on the rounding error of the energy, relative to the energy. The value is chosen: a few tens of rounding
- * units, because the energy is a sum of rounded terms. */
+/* Bound on the rounding error of the energy, relative to the energy. The energy is a sum of rounded terms, so the bound
+ * is a few tens of rounding units. */
 static const double ENERGY_ROUNDING = 1e-14;
 
 program_inputs motion_inputs(const dynamics *k, const motion_state *at) {

@@ -10,8 +10,8 @@
 
 #include <assert.h>
 
-/* Returns the nodes of lambda(c) and reaction(c, x) in forces. Both contain the true multiplier of c, which is solved
- * for together with the accelerations. */
+/* Returns the node of lambda(c) or reaction(c, x) in a force. The node contains the multiplier of c, which is computed
+ * together with the accelerations. */
 static graph_node force_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     assert(0 <= arguments[0] && (size_t)arguments[0] < s->constraint_count);
@@ -43,8 +43,8 @@ static int32_t force_coordinate(hamel_system *s, const hamel_named *force, const
     return binder_suggest_nearest(s, &s->binder->coordinates, name), -1;
 }
 
-/* Returns the node of ideal(x) in the prescribed reaction C, because C may depend on the ideal reaction (Udwadia 2000,
- * eq. 28). */
+/* Returns the node of ideal(x) in a prescribed reaction C. C may depend on the ideal reaction (Udwadia 2000, eq.
+ * 28). */
 static graph_node ideal_quantity(void *context, syntax_quantity quantity, const int32_t *arguments) {
     hamel_system *s = context;
     return quantity == QUANTITY_IDEAL ? graph_symbol(s->graph, SYMBOL_IDEAL, arguments[0]) : GRAPH_NONE;

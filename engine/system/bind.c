@@ -2,8 +2,7 @@
  *
  * One loop runs the postfix code on a value stack. At the end of a sum, the loop jumps back to the start of the sum's
  * body. If a name refers to a definition that is not bound yet, the loop notes the definition and uses 0. The caller
- * then binds the noted definitions and runs the code again. Chains of definitions therefore need no recursion, and the
- * code of an expression runs at most twice. */
+ * then binds the noted definitions and runs the code again. Chains of definitions therefore need no recursion. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -15,8 +14,8 @@
 #include <string.h>
 
 enum { NAME_BYTES = 256, SUM_MEMORIES = 16 };
-/* Bound on the number of postfix items that are run for one description. The value is chosen far above the numbers
- * of all examples and far below the number for sum(i, 1, 10^12, 0). */
+/* Bound on the number of postfix items that are run for one description. A sum over all pairs of 1000 elements (5·10^5
+ * pairs) may have 100 items for each pair. sum(i, 1, 10^12, 0) is rejected after 5·10^7 items. */
 static const double STEPS_MAX = 50e6;
 
 static const struct {
@@ -39,7 +38,7 @@ typedef struct sum_frame {
  * the outer variables continues from this total. sum(i, 1, N, sum(j, 1, i, ...)) therefore takes N steps instead of
  * N²/2. */
 typedef struct sum_memory {
-    size_t body; /* 0: empty */
+    size_t body; /* index of the first item of the sum's body; 0: no total is stored */
     long long first, last;
     graph_node total;
     long long outer[SCOPE_MAX]; /* values of the outer loop variables that the body contains; 0 for other variables */
@@ -240,7 +239,7 @@ static bool find_quantity(machine *m, const syntax_item *item, char *text, graph
         snprintf(base, sizeof base, "%.*s%s", (int)(cut - text), text, *cut == ',' ? "]" : "");
         entry = binder_find(&b->quantities, base);
         if (entry < 0 || entry % ENTRY_KINDS != ENTRY_SLOT) return unknown_name(m, item, text);
-        component = strtoll(cut + 1, NULL, 10); /* a valid number, since indexed_name has written it */
+        component = strtoll(cut + 1, NULL, 10); /* indexed_name has written a valid number */
     }
     int32_t index = entry / ENTRY_KINDS;
     switch (entry % ENTRY_KINDS) {
@@ -434,8 +433,8 @@ static void read_outer(const machine *m, size_t body, long long outer[SCOPE_MAX]
     }
 }
 
-/* Returns the memory of the sum with this body. Clears the memory if the stored sum has another lower end or other
- * values of the outer variables, or extends beyond `last`. */
+/* Returns the stored total of the sum with this body. Clears the total if its lower end or the values of its outer
+ * variables differ, or if its upper end exceeds `last`. */
 static sum_memory *memory_of(machine *m, size_t body, long long first, long long last) {
     sum_memory *memory = &m->memories[body % SUM_MEMORIES], fresh = {body, first, first - 1, 0, {0}};
     read_outer(m, body, fresh.outer);

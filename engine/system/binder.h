@@ -23,7 +23,7 @@ typedef struct bind_slot {
     loop_variable *loops;
 } bind_slot;
 
-/* A table of the description, bound when an expression first needs it. Slots [first_slot, end_slot) contain its values
+/* A table of the description, bound when an expression first needs it. Slots [first_slot, end_slot) contain the values
  * that are expressions, in the order of the description. */
 typedef struct system_table {
     const hamel_table *described;
@@ -114,7 +114,7 @@ bool binder_need_slot(hamel_system *s, int32_t slot);
  * adds an error and returns false. */
 bool binder_slot_number(hamel_system *s, int32_t slot, double *value);
 
-/* Returns an array in the arena with room for one more item, or NULL after adding an error. */
+/* Returns an array in the arena with capacity for one more item, or NULL after adding an error. */
 void *binder_grow(hamel_system *s, void *items, size_t *capacity, size_t count, size_t size, const char *pointer);
 
 /* Adds a name to a name space of elements. Adds an error and returns false if the name is already used. */
@@ -159,7 +159,7 @@ void binder_note_judged(hamel_system *s, graph_node node);
 /* Adds a warning about the description at `pointer`; summaries list it. */
 void system_warn(hamel_system *s, const char *pointer, const char *format, ...) HAMEL_PRINTF(3, 4);
 
-/* Warns if an expression of numbers and parameters is negative: "WHAT is -1: EFFECT". */
+/* Warns if an expression of numbers and parameters is negative. The message is "WHAT is -1: EFFECT". */
 void system_warn_negative(hamel_system *s, const hamel_expression *e, graph_node node, const char *what,
                           const char *effect);
 
@@ -177,8 +177,8 @@ void scope_from(loop_scope *scope, const loop_variable *loops, size_t count);
  * cancellation. */
 bool binder_step(hamel_system *s, const char *pointer, int column);
 
-/* Adds the error because of which the graph cannot add nodes (memory or node budget) and returns false. Adds nothing if
- * the error has already been reported. */
+/* Reports why the graph cannot add nodes (memory or number of nodes), and returns false. Adds nothing if this error has
+ * already been reported. */
 bool binder_graph_fault(hamel_system *s, const char *pointer);
 
 /* Adds the error HAMEL_INVALID at `pointer` and returns false. */
@@ -199,7 +199,8 @@ void forces_nonideal(hamel_system *s);
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
 
-/* Iterates over the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one member. */
+/* Iterates over the members of a family: `while (family_next(&f)) use f.scope`. An element without "for" has one
+ * member. */
 typedef struct family_iterator {
     hamel_system *system;
     const hamel_family *family;

@@ -145,12 +145,12 @@ typedef struct hamel_joint {
     hamel_family family;
 } hamel_joint;
 
-/* Coulomb friction of a particle or point on its constraint. */
+/* Coulomb friction at a point on which a constraint presses. */
 typedef struct hamel_friction {
     const char *pointer;                 /* NULL: the constraint has no friction */
     hamel_expression coefficient, limit; /* `coefficient` is μ; `limit` is the static μ, by default also μ */
     hamel_expression regularization;     /* speed ε, contains only parameters; absent: 0 */
-    hamel_end on, against; /* the point that slides, and the body or frame on which it slides; names NULL: absent */
+    hamel_end on, against;               /* sliding point, and the body or frame of the surface; names NULL: absent */
 } hamel_friction;
 
 typedef struct hamel_constraint {
@@ -194,7 +194,7 @@ typedef struct hamel_event {
 } hamel_event;
 
 typedef struct hamel_invariant {
-    const char *pointer, *name; /* name NULL: named by the text of the expression */
+    const char *pointer, *name; /* name NULL: the name is the text of the expression */
     hamel_expression expression, tolerance;
 } hamel_invariant;
 
@@ -310,6 +310,5 @@ typedef struct hamel_description {
     size_t scene_count;
     bool has_scene; /* true if the user lists shapes; otherwise elements have default shapes */
     hamel_simulation simulation;
-    hamel_expressions
-        alternatives; /* expressions of the inputs of other runs; only the names that they contain are checked */
+    hamel_expressions alternatives; /* expressions of inputs in other runs, which are checked but not evaluated */
 } hamel_description;

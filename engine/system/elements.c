@@ -1,5 +1,5 @@
 /* elements.c — translates elements. Particles and bodies become kinetic energies, and gravity becomes a potential or a
- * force. Springs become potentials or forces, and dampers and loads become generalized forces.
+ * force. Springs become potentials or forces. Dampers and loads become generalized forces.
  *
  *   T    ½ m v·v + ½ ω·Iω, ω and I in body axes   (Greenwood 3.91; Papastavridis A26)
  *   Q_i  F·∂r/∂q_i + M·∂ω/∂q'_i                   (Greenwood 4.13; Papastavridis A70) */
@@ -244,7 +244,7 @@ static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope 
     graph_node difference[3];
     graph_node c = binder_force(s, &l->strength, scope);
     if (c < 0 || !bind_ends(s, l, scope, difference)) return;
-    system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "it adds energy");
+    system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "the damper adds energy");
     warn_of_rest(s, l, difference);
     graph_node distance = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, difference, difference));
     add_force_along(s, graph_neg(g, graph_mul(g, c, system_rate(s, distance, l->pointer, "the length of a damper"))),

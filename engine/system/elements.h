@@ -1,5 +1,5 @@
-/* elements.h — elements with a position (particles, bodies, points, frames), and the energies, forces and constraints to
- * which they are translated. */
+/* elements.h — elements with a position (particles, bodies, points, frames), and the energies, forces and constraints
+ * to which they are translated. */
 #pragma once
 
 #include "engine/system/binder.h"
@@ -9,7 +9,7 @@ typedef struct system_located {
     const hamel_position *given;       /* position as in the description */
     const hamel_orientation *orientation;
     const char *in,
-        *in_pointer; /* frame or body of the axes, and of the position unless `given` has a frame; or NULL */
+        *in_pointer; /* frame or body of the axes, and of the position unless `given` has a frame; NULL: inertial */
     size_t loop_count;
     loop_variable *loops;               /* scope of the names in `given` and `in` */
     int32_t parent;                     /* frame or body in which the position is given; −1: inertial */
@@ -26,8 +26,8 @@ typedef struct system_located {
     graph_node rotation[9];             /* maps body axes to inertial axes, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
     size_t depth;                       /* number of frames and bodies that contain the element */
-    graph_node velocity[3]; /* in deep frames (located.c): velocity, in the plane in inertial axes, in space in the axes
-                             * of the element; GRAPH_NONE in all other elements */
+    graph_node velocity[3]; /* set in deep frames (located.c), otherwise GRAPH_NONE; components in inertial axes in the
+                             * plane, in the axes of the element in space */
 } system_located;
 
 void located_declare(hamel_system *s);      /* declares the names and slots of all elements */
@@ -38,15 +38,15 @@ void located_resolve(hamel_system *s);      /* computes positions and axes; call
  * *complete to false. Adds an error and returns false on failure. */
 bool located_need(hamel_system *s, int32_t element, bool *complete);
 
-/* Returns the index of the element at an end of a spring or joint. A position becomes an unnamed element. Returns −1 after
- * adding an error. */
+/* Returns the index of the element at an end of a spring or joint. A position becomes an unnamed element. Returns −1
+ * after adding an error. */
 int32_t located_end(hamel_system *s, const hamel_end *end, const loop_scope *scope);
 
 /* Computes the velocity of the material of e at the position p: v + ω × (p − r). */
 void located_carried(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]);
 
-/* Computes the rotation matrix and the angular velocities (in outer and in body axes) of an orientation with these values.
- * Adds an error and returns false if the Euler sequence is invalid. */
+/* Computes the rotation matrix and the angular velocities (in outer and in body axes) of an orientation with these
+ * values. Adds an error and returns false if the Euler sequence is invalid. */
 bool rotation_of(hamel_system *s, const hamel_orientation *o, const graph_node *values, graph_node rotation[9],
                  graph_node omega[3], graph_node omega_body[3]);
 
@@ -74,8 +74,8 @@ void validity_inertia(hamel_system *s, const hamel_expressions *inertia, const g
 /* Checks the radius of a wheel. If the radius is negative, adds an error and returns false. */
 bool validity_radius(hamel_system *s, const hamel_expression *radius, graph_node node);
 
-/* Warns if the wheel of the rolling joint `name` starts on the wrong side of the surface. The joint's normal is
- * constant, in inertial components, and must point to the wheel. */
+/* Warns if the wheel of the rolling joint `name` starts on the wrong side of the surface. `normal` has inertial
+ * components and must point from the surface to the wheel. */
 void validity_side(hamel_system *s, const char *pointer, const char *name, const graph_node normal[3],
                    graph_node radius, const system_located *wheel, const system_located *surface);
 

@@ -2,7 +2,7 @@
  * enforce by an impulse.
  *
  * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
- * other constraints, so the indices of declared constraints do not change. */
+ * declared constraints, so the indices of declared constraints do not change. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
@@ -51,7 +51,7 @@ static bool resolve_references(hamel_system *s, const hamel_references *list, co
     for (size_t k = 0; *out && k < list->count; k++) {
         const char *name = list->names[k];
         if (name && binder_looks_like_name(name))
-            name = family_name(s, name, list->pointers[k], scope); /* J.1 has no index */
+            name = family_name(s, name, list->pointers[k], scope); /* a name such as J.1 is not expanded */
         if (!name) continue;
         int32_t index = system_constraint_index(s, name);
         if (index >= 0)

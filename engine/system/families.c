@@ -1,7 +1,7 @@
 /* families.c — expands elements with `for` to their members; finds and prints names.
  *
- * Ranges are evaluated outermost first; inner bounds may use outer variables. Members are enumerated without recursion.
- * Names such as "x[i-1]" are expanded to the canonical names of the columns: "x[3]", "u[1,2]". */
+ * Ranges are evaluated outermost first, because inner bounds may contain outer variables. Members are enumerated
+ * without recursion. Names such as "x[i-1]" are expanded to the canonical names of the columns: "x[3]", "u[1,2]". */
 #include "engine/system/binder.h"
 
 #include <assert.h>

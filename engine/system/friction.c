@@ -19,8 +19,9 @@
 #include <string.h>
 
 enum { NAMED = 8 };
-/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. The value is chosen far above rounding
- * errors, and far below the error of a reaction that is not equivalent to a force at the point. */
+/* Largest accepted error of Jᵀ g = ∂f/∂q, relative to the largest ∂f/∂q_i. Rounding errors are about 1e-16 times the
+ * condition number of J Jᵀ, so condition numbers up to 1e10 are accepted. If no force at the point is equivalent to the
+ * reaction, the error is of the order of 1. */
 static const double NO_FORCE = 1e-6;
 
 /* Elements that coordinate i moves: items[first[i]] to items[first[i+1] − 1]. */
@@ -72,7 +73,7 @@ static bool find_moved(friction_work *w) {
     w->moved.items = binder_alloc(s, total + 1, sizeof *w->moved.items, "/constraints");
     if (!w->moved.items) return false;
     walk_moved(s, NULL, &w->moved);
-    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* walk_moved has advanced first[i] to first[i + 1] */
+    for (size_t i = n; i > 0; i--) first[i] = first[i - 1]; /* walk_moved has advanced first[i] to the next start */
     first[0] = 0;
     return true;
 }

@@ -12,9 +12,7 @@
  *               at p = r_W − radius R_S normal/|normal|. W rolls on the surface of S. `normal` points away from S.
  *   knife_edge  (R_A (e3 × direction))·(v_A − v_B − ω_B × (r_A − r_B)) = 0. Without B, v_B and ω_B are 0.
  *
- * "No relative rotation" is R_A2·R_B1 = 0 in the plane, and R_A2·R_B3 = R_A3·R_B1 = R_A1·R_B2 = 0 in space. The axes of
- * both ends are then parallel. README.md describes to which axes `axis`, `direction` and `normal` refer, and which end
- * is W. */
+ * README.md defines "no relative rotation", the axes to which `axis`, `direction` and `normal` refer, and the end W. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
@@ -33,8 +31,8 @@ typedef struct joint_work {
     const graph_node *direction; /* vector whose squared length is a factor of the equations, or NULL */
 } joint_work;
 
-/* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. The value
- * is chosen as about a thousand rounding units, because the terms are results of many rounded operations. */
+/* An equation without coordinates counts as satisfied if its error is at most this fraction of its terms. The value is
+ * about 1000 rounding units (2.2e-16), because each term is the result of many rounded operations. */
 static const double HOLDS = 2e-13;
 
 static const char KEEPS_TOGETHER[] = "use a `coincident` joint to keep two positions together";

@@ -153,11 +153,11 @@ static bool note_sine(hamel_system *s, const system_located *e, const hamel_orie
            binder_append(s, &s->angles, &s->angles_count, &s->angles_capacity, &own, sizeof own, own.pointer);
 }
 
-/* Number of frames and bodies around an element from which its velocity is computed from that of its parent. Rates
- * of positions in frames of frames contain nine rates of a rotation matrix for each frame. Measured with chains of 3
- * to 200 bodies, each in a frame of the previous body (engine/mechanics/README.md): from depth 0, 2 or 4 on, the
- * derivation and the right-hand side take the same time. With depth 4, the equations derived for a double pendulum
- * are the same as without this method. */
+/* Elements in at least this number of nested frames and bodies store their velocity, from which the velocities of the
+ * elements in them follow. Differentiating a position instead also differentiates nine entries of a rotation matrix for
+ * each frame. The depths 0, 2 and 4 were compared in chains of 3 to 200 bodies, each in a frame of the previous body.
+ * The times of the derivation and of the right-hand side agree within 8 % (engine/mechanics/README.md). With depth 4,
+ * the equations derived for a double pendulum are the same as without this method. */
 enum { VELOCITY_DEPTH = 4 };
 
 /* Computes the velocity of an element from that of its parent p. `at` and `rotation` are its position and rotation
@@ -166,8 +166,8 @@ enum { VELOCITY_DEPTH = 4 };
  *   in the plane  v = v_p + ω_p × R_p at + R_p at'       inertial axes
  *   in space      u = Sᵀ (u_p + ω_p × at + at')          axes of the element; S = `rotation`
  *
- * Source: r = r_p + R_p at, differentiated; u = Rᵀ v with R = R_p S (Featherstone, Rigid Body Dynamics Algorithms,
- * 2008, 2.8, gives the same for spatial velocities). */
+ * v is the derivative of r = r_p + R_p at, and u = Rᵀ v with R = R_p S. Featherstone (Rigid Body Dynamics Algorithms,
+ * 2008, 2.8) gives the same recursion for spatial velocities. */
 static void carry_velocity(hamel_system *s, system_located *e, const graph_node at[3], const graph_node rotation[9]) {
     graph *g = s->graph;
     const system_located *p = &s->binder->located[e->parent];
@@ -189,7 +189,7 @@ static void carry_velocity(hamel_system *s, system_located *e, const graph_node 
         node_matrix_apply_transposed(g, rotation, sum, e->velocity);
 }
 
-/* Sets the velocity of an element from VELOCITY_DEPTH on. */
+/* Sets the velocity of an element, or GRAPH_NONE if its depth is below VELOCITY_DEPTH. */
 static void find_velocity(hamel_system *s, system_located *e, const graph_node at[3], const graph_node rotation[9]) {
     graph *g = s->graph;
     const system_located *p = e->parent >= 0 ? &s->binder->located[e->parent] : NULL;

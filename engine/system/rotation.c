@@ -1,9 +1,9 @@
 /* rotation.c — rotation matrices and angular velocities of orientations.
  *
- *   Euler       R = R_i(x1) R_j(x2) R_k(x3) for intrinsic sequences. An extrinsic sequence is the reversed intrinsic
- *               one (Papastavridis 1.11, A21, A23). ω = e_i x1' + R_i e_j x2' + R_i R_j e_k x3'.
+ *   Euler       R = R_i(x1) R_j(x2) R_k(x3) for intrinsic sequences. An extrinsic sequence is an intrinsic one
+ *               in reverse order (Papastavridis 1.11, A21, A23). ω = e_i x1' + R_i e_j x2' + R_i R_j e_k x3'.
  *   quaternion  ω = 2 (e0 e' − e0' e ∓ e × e'), − in body axes, + in outer axes (Baruh 7.7; Greenwood 3.29)
- *   matrix      Rᵀ R' and R' Rᵀ are the antisymmetric tensors of ω (A11)
+ *   matrix      Rᵀ R' and R' Rᵀ are the antisymmetric tensors of ω in body and in outer axes (Papastavridis A11)
  *
  * All matrices map components in body axes to components in outer axes. */
 #include "engine/system/elements.h"

@@ -1,7 +1,8 @@
 /* scene.c — adds the output columns from which the shapes of the scene are drawn.
  *
  * A shape is drawn from positions, axes and lengths. Each component or length becomes an output that follows the
- * outputs of the description, so rows of every format contain it. Shapes of the same element share its columns. */
+ * outputs of the description, so rows in every output format contain the value. Shapes of the same element share its
+ * columns. */
 #include "engine/system/elements.h"
 
 #include <assert.h>

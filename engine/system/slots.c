@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reports why an expression of numbers and parameters has no finite value. */
+/* Reports that an expression of numbers and parameters has no finite value. */
 static bool report_not_finite(hamel_system *s, const hamel_expression *e, const char *what) {
     if (graph_status(s->graph) != HAMEL_OK) return binder_graph_fault(s, e->pointer);
     system_fail(s, e->pointer, "%s is not finite", what ? what : "the value");

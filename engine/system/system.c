@@ -489,8 +489,8 @@ static bool create_binder(hamel_system *s) {
     return true;
 }
 
-/* Checks the expressions of inputs in other runs. This step is the last one, so that the new nodes do not change the
- * indices of nodes in the equations. */
+/* Checks the expressions of inputs in other runs. This step is the last one, so that its nodes do not change the
+ * indices of the other nodes of the system. */
 static void check_alternatives(hamel_system *s) {
     const hamel_expressions *all = &s->description->alternatives;
     for (size_t i = 0; i < all->count && !system_interrupted(s); i++)

@@ -27,7 +27,7 @@ typedef struct system_coordinate {
     graph_node nonideal; /* sum of the nonideal reactions C, which depend on the ideal λ; the number 0 if absent */
 } system_coordinate;
 
-/* A quantity of numbers and parameters that must not be negative. */
+/* An expression of numbers and parameters that must not be negative. */
 typedef struct system_sign {
     graph_node node;
     const char *pointer, *what; /* JSON Pointer of the quantity, and a text such as "the mass of `a`" */
@@ -89,8 +89,8 @@ typedef struct system_friction {
     /* Index of the first of the constraints `along` = 0, or −1. Frictions with the same slip velocity share these
      * constraints. */
     int32_t row;
-    /* Index of the first nonsmooth operator that holds the slip direction between events. If `slip` has
-     * only one component, the index is −1: the branch of the operator sign() of that component gives the direction. */
+    /* Index of the first nonsmooth operator that holds the slip direction between events. If `along` has only one
+     * component, the index is −1: the branch of the operator sign() of that component gives the direction. */
     int32_t held;
     int32_t *coordinates; /* coordinates whose velocities occur in `slip` */
     size_t count;
@@ -102,7 +102,7 @@ typedef enum nonsmooth_kind {
     NONSMOOTH_FLOOR,
     NONSMOOTH_TABLE,
     NONSMOOTH_SLIP,     /* sign of a slip speed; 0 while the point sticks (dynamics/stick_slip.h) */
-    NONSMOOTH_DIRECTION /* component of a held slip direction in space, scaled to a negligible speed */
+    NONSMOOTH_DIRECTION /* component of a held slip direction in space, scaled to a negligible speed (friction.c) */
 } nonsmooth_kind;
 typedef struct system_nonsmooth {
     nonsmooth_kind kind;
@@ -201,7 +201,7 @@ typedef struct hamel_system {
     /* Energies as lists of terms. Each term is differentiated only with respect to the symbols it contains. */
     size_t kinetic_count, kinetic_capacity, potential_count, potential_capacity;
     graph_node *kinetic, *potential;
-    graph_sums energy_sums; /* sums that these terms come from */
+    graph_sums energy_sums; /* sums from which these terms come */
     size_t kinetic_given,
         potential_given;   /* number of leading terms from the user's expressions; elements add further terms */
     graph_node lagrangian; /* GRAPH_NONE: L = T − V */

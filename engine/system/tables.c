@@ -21,7 +21,6 @@ static bool declare_values(hamel_system *s, const char *name, const hamel_expres
     return true;
 }
 
-/* Checks that the table has at least two points, and as many values of x as of y. */
 static bool check_lengths(hamel_system *s, const hamel_table *t) {
     size_t nx = t->x.count, ny = t->y.count;
     if (nx < 2 && ny < 2) return system_fail(s, t->pointer, "the table `%s` needs 2 points or more", t->name);
@@ -68,7 +67,7 @@ static bool take_values(hamel_system *s, const hamel_expressions *from, int32_t 
 static bool check_increasing(hamel_system *s, const hamel_table *t, const double *x) {
     for (size_t i = 1; i < t->x.count; i++) {
         if (x[i] > x[i - 1]) continue;
-        return system_fail(s, t->x.items[i].pointer, "the x of the table `%s` must increase, but %.17g follows %.17g",
+        return system_fail(s, t->x.items[i].pointer, "x of the table `%s` must increase, but %.17g follows %.17g",
                            t->name, x[i], x[i - 1]);
     }
     return true;

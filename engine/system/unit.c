@@ -2,8 +2,8 @@
  *
  * UDUNITS keeps its status, error handler and parser state in globals. Only this file calls UDUNITS, under one lock,
  * and returns plain structs. The list of units of UDUNITS is read once per process, when a unit outside `common` is
- * first needed; reading takes 4 ms (measured). The UDUNITS scanner exits the process if an allocation fails, so free
- * memory is checked first. */
+ * first needed. Reading the list takes 4 ms (measured). The UDUNITS scanner exits the process if an allocation fails,
+ * so free memory is checked first. */
 #include "engine/system/unit.h"
 #include "engine/base/memory_left.h"
 
@@ -28,9 +28,9 @@ static const struct {
     {"Pa", NULL, "N/m2"},     {"Hz", NULL, "1/s"}};
 enum { COMMON_COUNT = sizeof common / sizeof common[0] };
 
-/* Powers or scales are equal if their relative difference is smaller than this. The value is chosen far above the
- * rounding errors of a few sums and products, and far below the difference of similar units (2e-6 between the foot
- * and the US survey foot). */
+/* Powers are equal if they differ by at most this value, and scales if their relative difference is at most this value.
+ * A few sums and products have rounding errors of about 1e-15. Scales of similar units differ by more (2e-6 between the
+ * foot and the US survey foot). */
 static const double UNIT_ROUNDING = 1e-9;
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -85,7 +85,7 @@ void unit_print(const unit *u, text_buffer *out) {
     }
 }
 
-enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* TEXT_MAX: bytes; LIST_VALUES: doubles, 2 MB */
+enum { TEXT_MAX = 200, LIST_VALUES = 1 << 18 }; /* LIST_VALUES: doubles (2 MB) that reading the list needs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ut_system *list, *common_list; /* guarded by the lock; never freed */

@@ -1,8 +1,8 @@
 /* units.c — finds the units of nodes, and checks that expressions have the required units.
  *
- * Each node stores its unit as an index into a list of distinct units, which takes four bytes. The unit of a multiplier
- * follows from the units of energy and of its constraint; expressions with multipliers are checked after both units
- * have been found. Each inconsistency is reported once, and the unit of the inconsistent expression is then unknown. */
+ * Each node stores its unit in four bytes, as an index into a list of distinct units. The unit of a multiplier follows
+ * from the units of energy and of its constraint. Expressions with multipliers are therefore checked last. Each
+ * inconsistency is reported once, and the unit of the inconsistent expression is then unknown. */
 #include "engine/system/units.h"
 
 #include "engine/system/binder.h"
@@ -24,7 +24,7 @@ typedef struct unit_note {
 } unit_note;
 
 struct system_units {
-    unit *list; /* units from index FIRST_OWN on differ from each other */
+    unit *list; /* distinct units, from index FIRST_OWN on */
     size_t count, capacity;
     int32_t *slots; /* hash table of indices into `list`, open addressing; 0: empty */
     size_t slot_count;
@@ -407,9 +407,9 @@ static void report_note(hamel_system *s, const unit_note *note, int32_t own, int
     static const struct {
         const char *what, *expected;
     } texts[] = {[UNIT_ENERGY] = {"this energy", NULL},
-                 [UNIT_WORK] = {"the work of this", "energy"},
-                 [UNIT_POWER] = {"the power of this", "energy over time"},
-                 [UNIT_ACCELERATED] = {"this", "energy over time squared"},
+                 [UNIT_WORK] = {"the work of this force", "energy"},
+                 [UNIT_POWER] = {"the power", "energy over time"},
+                 [UNIT_ACCELERATED] = {"this function", "energy over time squared"},
                  [UNIT_FORCE] = {"the force", NULL},
                  [UNIT_QUASI_FORCE] = {"the force", NULL},
                  [UNIT_ANGLE] = {"the angle", "angles are in radians"}};

@@ -4,8 +4,8 @@
  * numbers have the unit 1, except that 0 agrees with any unit. t is in seconds, and angles are numbers (radians).
  * Values are not converted, so meters and centimeters do not agree.
  *
- * When an expression is bound, its required unit is noted. units_check then visits once each node of the expressions
- * noted since the previous call. */
+ * When an expression is bound, its required unit is noted. units_check then visits each node of the expressions that
+ * were noted since its previous call. */
 #pragma once
 
 #include "engine/system/system.h"

@@ -2,22 +2,23 @@
  *
  * Expressions of numbers and parameters are checked when they are bound. For an expression that depends on time or
  * coordinates, the condition is kept as a claim. All claims are checked together, at the initial state and at three
- * random states, so that the cost is linear in the size of the system. Random states are projected onto the constraints
- * between coordinates of orientations: nine direction cosines are a rotation only if their constraints hold. */
+ * random states. The cost is therefore linear in the size of the system. Random states are projected onto the
+ * constraints between coordinates of orientations: nine direction cosines are a rotation only if their constraints
+ * hold. */
 #include "engine/system/elements.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* Largest accepted error of a rotation or of the symmetry of a matrix. The value is chosen so that values rounded to
- * seven decimals are accepted. */
+/* Largest accepted error of a rotation or of the symmetry of a matrix. Values rounded to seven decimals are accepted:
+ * their errors of 5e-8 change the product of two rows by less than 2e-7. */
 static const double ROUNDED = 1e-6;
-/* Constant rotations with a larger error are replaced by the nearest rotation. The bound, 45 ε, is about ten times the
- * rounding of an entry of R Rᵀ. */
+/* Constant rotations with a larger error are replaced by the nearest rotation. The bound is 45 ε (ε = 2.2e-16), about
+ * ten times the rounding error of an entry of R Rᵀ. */
 static const double EXACT = 1e-14;
-/* Accepted violation of the triangle inequalities, relative to the largest entry. The value is chosen larger than
- * the violation by a thin rod or disk whose moments are rounded to three digits. */
+/* Accepted violation of (I1 + I2 − I3)/2 ≥ 0, relative to the largest entry. Moments rounded to three digits have
+ * errors of up to 0.5 %. A thin rod or disk then violates the inequality by up to 0.5 %. */
 static const double INERTIA_ROUNDING = 0.01;
 
 /* Claims of the kinds up to CLAIM_INERTIA must hold in every state. Claims of the later kinds must hold only in the
@@ -220,10 +221,11 @@ static bool is_on_its_side(hamel_system *s, const claim *c, const claim_state *a
     double height = 0, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     for (int k = 0; k < 3; k++) height += n[k] / size * (wheel[k] - surface[k]);
     if (!at->initial || !(radius > 0) || fabs(height + radius) > ROUNDED * radius) return true;
-    system_warn(s, c->pointer,
-                "the wheel of `%s` starts behind the surface: the normal must point from the surface to the wheel's "
-                "centre, and of two rotating bodies the second is the wheel",
-                c->name);
+    system_warn(
+        s, c->pointer,
+        "the wheel of `%s` starts behind the surface; reverse the normal, or swap the ends if both are rotating "
+        "bodies",
+        c->name);
     return false;
 }
 
@@ -356,8 +358,8 @@ void validity_side(hamel_system *s, const char *pointer, const char *name, const
     (void)add_claim(s, &c);
 }
 
-/* Returns a number in (−1, 1) from a linear congruential generator (Knuth's MMIX constants): the same sequence in
- * each run. */
+/* Returns a number in [−1, 1) from a linear congruential generator (Knuth's MMIX constants). Each run has the same
+ * sequence. */
 static double next_random(validity_work *w) {
     w->random = w->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(w->random >> 11) / (double)((int64_t)1 << 52) - 1;
@@ -398,8 +400,9 @@ static bool add_constraint(validity_work *w, const system_constraint *c) {
     return graph_status(s->graph) == HAMEL_OK || binder_graph_fault(s, c->pointer);
 }
 
-/* Solves A step = −f by Kaczmarz sweeps over the rows of A, the Jacobian of the constraints f = 0. The sweeps converge
- * fast, since A has few rows and is well conditioned. Adds the step to q and returns the size of the step. */
+/* Solves A step = −f by Kaczmarz's method: passes over the rows of A, the Jacobian of the constraints f = 0. At a
+ * rotation, the gradients of orthonormality constraints are perpendicular, and one pass suffices. Adds the step to q
+ * and returns the size of the step. */
 static double take_step(validity_work *w) {
     assert(w->value && w->error);
     double most = 0;
@@ -465,8 +468,8 @@ static bool prepare_states(validity_work *w) {
 }
 
 /* Chooses the initial state (k = 0) or a random state near it. A coordinate varies by at most max(1, |initial value|).
- * In the last state, each coordinate of an orientation varies by at most the largest of these values, since a
- * coordinate that starts at 0 may become as large. */
+ * In the last state, this bound is the largest one for all coordinates of orientations. A coordinate that starts at 0
+ * may become as large as the others. */
 static void choose_state(validity_work *w, int k) {
     const hamel_system *s = w->s;
     double largest = 1;

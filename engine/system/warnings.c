@@ -120,7 +120,6 @@ static void check_lagrangian(hamel_system *s) {
     check_twice(s, both, count, count + s->kinetic_count + s->potential_count, pointer, "elements and gravity");
 }
 
-/* Flags: an event activates or deactivates the constraint. */
 enum { EVENT_ACTIVATES = 1, EVENT_DEACTIVATES = 2 };
 
 static void mark_events(const hamel_system *s, unsigned char *marks) {
@@ -152,8 +151,8 @@ static void check_activation(hamel_system *s) {
     }
 }
 
-/* Warns about an angle that is a multiple of 1/2 between two turns in radians (12.6) and two turns in degrees (720),
- * because such an angle is probably in degrees. */
+/* Warns about multiples of 1/2 between two turns in radians (12.6) and two turns in degrees (720). An angle with such a
+ * value is probably in degrees. */
 void system_warn_degrees(hamel_system *s, const char *pointer, const char *what, double x) {
     if (fabs(x) > 12.6 && fabs(x) <= 720 && floor(2 * x) == 2 * x)
         system_warn(s, pointer, "%s is %.9g radians (%.3g turns); if degrees are meant, write %.9g*pi/180", what, x,
@@ -278,7 +277,7 @@ static void check_units(hamel_system *s) {
     }
     if (names)
         system_warn(s, first,
-                    "%s%s without a unit, but other coordinates have one: units of expressions with %s are not checked",
+                    "%s%s without a unit, but other quantities have one: units of expressions with %s are not checked",
                     names,
                     count > NAMED_MAX ? " and others are"
                     : count > 1       ? " are"

@@ -168,8 +168,8 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* Skips a point in a dotted name. Returns false without skipping if the current byte is not a point that a name
- * character follows. */
+/* Skips a point in a dotted name. Returns false without skipping if the current byte is not a point followed by a name
+ * character. */
 static bool skip_point(lexer *l) {
     if (peek(l, 0) != '.') return false;
     lexer after = *l;

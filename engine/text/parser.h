@@ -27,7 +27,7 @@ typedef enum syntax_kind {
 } syntax_kind;
 
 /* Functions whose arguments are names, or whose results do not depend on the values of the arguments alone. In a
- * signature, n stands for a name, e for an expression, k for an expression that must be an integer, and o for an
+ * signature, n stands for a name, e for an expression, and k for an expression that must be an integer. o stands for an
  * optional integer at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
@@ -85,9 +85,9 @@ typedef struct syntax {
 } syntax;
 
 enum {
-    SYNTAX_TEXT_MAX = 1 << 20,  /* largest length of a text in bytes; chosen far above formulas written by hand */
-    SYNTAX_LEVELS_MAX = 100000, /* most open parentheses, brackets and calls; chosen: their frames take about 4 MB */
-    SYNTAX_SUMS_MAX = 16,       /* most nested sums, whose costs multiply; chosen far above formulas written by hand */
+    SYNTAX_TEXT_MAX = 1 << 20,  /* largest length of a text in bytes; its items then take at most 32 MiB */
+    SYNTAX_LEVELS_MAX = 100000, /* most open parentheses, brackets and calls; their frames then take 4 MB */
+    SYNTAX_SUMS_MAX = 16,       /* most nested sums; 17 with three terms each would exceed STEPS_MAX (bind.c) */
     SYNTAX_INDICES_MAX = 4
 };
 

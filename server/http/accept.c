@@ -1,4 +1,4 @@
-/* accept.c — content negotiation; see accept.h. All functions are pure; a header is parsed again for each offer. */
+/* accept.c — content negotiation; see accept.h. All functions are pure. A header is parsed again for each offer. */
 #include "server/http/accept.h"
 
 #include <string.h>
@@ -30,8 +30,8 @@ static const char *piece_end(const char *p, bool semicolon) {
     return p;
 }
 
-/* Reads a weight from 0 to 1 with up to three decimals (RFC 9110 12.4.2). An invalid weight counts as 0: not
- * acceptable. */
+/* Reads a weight from 0 to 1 with up to three decimals (RFC 9110 12.4.2). An invalid weight counts as 0 (not
+ * acceptable). */
 static int weight_of(const char *p, const char *end) {
     if (p == end || (*p != '0' && *p != '1')) return 0;
     int weight = (*p++ - '0') * 1000;
@@ -61,7 +61,8 @@ static const char *read_range(const char *p, accept_range *range) {
     return end;
 }
 
-/* Returns how closely the range matches the offer: 3 exactly, 2 by "type/ *", 1 by "* / *" or "*", 0 not at all. */
+/* Returns how closely the range matches the offer: 3 for the same type, 2 for "type/ *", 1 for "* / *" or "*", else
+ * 0. */
 static int closeness(const accept_range *range, const char *offer) {
     const char *slash = strchr(offer, '/');
     size_t main_length = slash != NULL ? (size_t)(slash - offer) + 1 : 0;

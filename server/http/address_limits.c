@@ -20,7 +20,7 @@ struct address_row {
 struct address_limits {
     double connections;                               /* 0: no limit */
     double rates[ADDRESS_COSTS], most[ADDRESS_COSTS]; /* a rate of 0 means no limit */
-    char secret[RANDOM_ID_BYTES]; /* random key of the hash: clients cannot aim at the row of another address */
+    char secret[RANDOM_ID_BYTES]; /* random key of the hash, so that clients cannot choose to share a row */
     address_row rows[ROWS];
 };
 
@@ -31,12 +31,12 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
         return NULL;
     }
     a->connections = connections;
-    /* Twenty wrong tokens at once, then one in five seconds. The value is chosen to bound the load by clients with
-     * wrong tokens; guessing 256 bits is infeasible at any rate. */
+    /* An address may send twenty wrong tokens at once, and then one every five seconds. The limit bounds the load from
+     * clients with wrong tokens. Guessing is infeasible at any rate, since a token has 256 random bits. */
     a->rates[ADDRESS_WRONG_TOKEN] = 0.2;
     a->most[ADDRESS_WRONG_TOKEN] = 20;
-    /* A client may open as many connections at once as the rate allows in two seconds. The minimum of ten is chosen for
-     * browsers, which open about six connections at once. */
+    /* A client may open as many connections at once as the rate allows in two seconds. The minimum of ten exceeds the
+     * number of connections that a browser opens at once, which is usually six. */
     a->rates[ADDRESS_HANDSHAKE] = handshakes_per_second;
     a->most[ADDRESS_HANDSHAKE] = fmax(10, 2 * handshakes_per_second);
     return a;

@@ -21,7 +21,7 @@ address_limits *address_limits_open(double connections, double handshakes_per_se
  * the time after which to retry. */
 bool address_limits_take(address_limits *a, address_cost cost, const struct sockaddr *address, double *seconds);
 
-/* Returns true if the address has used up its connections. address_limits_enter and _leave count them. */
+/* Returns true if the address has used up its connections. address_limits_enter and _leave count the connections. */
 bool address_limits_full(const address_limits *a, const struct sockaddr *address);
 address_row *address_limits_enter(address_limits *a, const struct sockaddr *address);
 void address_limits_leave(address_row *row); /* no-op for NULL */

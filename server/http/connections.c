@@ -15,7 +15,8 @@
 
 /* A client that has only closed its sending half may still read. Such a client cannot be distinguished from a vanished
  * client until something is sent. So after an end of file the stream is canceled if nothing has been written for
- * DOUBT_SECONDS. The value is chosen so that a run does not compute for long after its client has vanished. */
+ * DOUBT_SECONDS. A larger value lets a run compute for longer after its client has vanished. A smaller value cancels
+ * runs that write less often and whose client still reads. */
 #define DOUBT_SECONDS 2.0
 
 struct connection_entry {

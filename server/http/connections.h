@@ -26,10 +26,10 @@ void connections_remove(connections *set, connection_entry *entry);  /* call bef
 /* Sets the deadline of the current request to `seconds` from now; 0 means no deadline. */
 void connections_set_deadline(connections *set, connection_entry *entry, double seconds);
 
-/* Sets the stream that the connection reads or waits for; NULL: no stream. The caller must set NULL before it releases
- * the stream. */
+/* Sets the stream that the connection reads or waits for, or NULL if there is no stream. The caller must set NULL
+ * before it releases the stream. */
 void connections_set_stream(connections *set, connection_entry *entry, stream *s);
 
 size_t connections_count(connections *set, bool streaming); /* if `streaming`, counts connections with a stream only */
-void connections_stop_streams(connections *set, bool all);  /* if `all` is false, not those of stream_finish_first */
+void connections_stop_streams(connections *set, bool all);  /* if `all` is false, skips those of stream_finish_first */
 void connections_abandon_streams(connections *set);

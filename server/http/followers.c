@@ -17,11 +17,11 @@
 #include <time.h>
 
 enum { THREADS = 4 };
-/* Interval between polls of the store, which other daemons may change without a notification. The value is chosen:
- * as for an idle daemon, which polls the queue once a second. */
+/* Interval between polls of the store, which other daemons may change without a notification. An idle daemon polls the
+ * queue at the same interval. */
 #define POLL_SECONDS 1.0
-/* Longest interval between checks of the deadlines. The value is chosen: a client that waits for seconds does not
- * notice if a follower is late by this time. */
+/* Longest interval between checks of the deadlines. A step may be late by this time, which is short compared with the
+ * seconds for which clients wait. */
 #define ROUND_SECONDS 0.2
 #define REST_SECONDS 0.5
 #define REST_FACTOR 10
@@ -35,7 +35,7 @@ struct follower {
     void *context;
     follow_wait wait;
     bool under_way;
-    bool called, room; /* during the step, the stream was canceled (`called`), the reader made space (`room`) */
+    bool called, room; /* set since the last call: the stream was canceled (`called`), the reader made space (`room`) */
     uint64_t changes;  /* value of set->changes when the step began */
     bool looked_at;    /* the watching thread uses the follower without the lock, so the follower must not be freed */
     bool ended;        /* the follower ended while looked_at; the watching thread frees it */

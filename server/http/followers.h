@@ -16,7 +16,7 @@ typedef struct followers followers;
 typedef struct follow_wait {
     bool ended;  /* the follower has ended, and its context has been freed */
     bool reader; /* true: wait for space in the stream; false: wait for a change of the store */
-    /* wait until job `number` has another revision than `revision` or, if `number` is 0, until the store has changed */
+    /* wait until job `number` has a revision other than `revision` or, if `number` is 0, until the store has changed */
     int64_t number, revision;
     double from, until; /* earliest and latest time of the next step (clock_seconds) */
 } follow_wait;

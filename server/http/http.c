@@ -26,15 +26,15 @@
 
 enum {
     CONNECTION_MEMORY =
-        64 * 1024,            /* over twice REQUEST_HEADERS_BYTES, so that the daemon and not the library replies 431 */
-    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection; chosen: the size of a stream's ring */
+        64 * 1024,            /* over twice REQUEST_HEADERS_BYTES, so that the daemon replies 431, not the library */
+    SEND_BUFFER = 256 * 1024, /* SO_SNDBUF of a connection, as large as the ring of a stream */
     BRIEF_THREADS = 4,
     BRIEF_QUEUE = 1024,
 };
 #define HEADERS_SECONDS 10.0
 #define IDLE_SECONDS 30.0
-/* Time for the last bytes of a response that ends during shutdown. The value is chosen: a client that still reads
- * gets them in this time, and the delay is short compared with --grace (10 s by default). */
+/* Time for the last bytes of a response that ends during shutdown. A client that is still reading receives these bytes
+ * within this time, which is short compared with --grace (10 s by default). */
 #define LINGER_SECONDS 0.1
 
 struct http_server {
@@ -396,7 +396,7 @@ http_server *http_start(const daemon_services *services, char *message, size_t r
     server->daemon = start_daemon(server);
     if (!server->daemon) {
         char reason[CONFIG_TEXT_BYTES + 64];
-        snprintf(reason, sizeof reason, "cannot listen on %s (is it in use?)", config->listen);
+        snprintf(reason, sizeof reason, "cannot listen on %s (is the address in use?)", config->listen);
         return give_up(server, message, room, reason);
     }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);

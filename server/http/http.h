@@ -18,6 +18,6 @@ http_load http_load_of(const http_server *server);
 bool http_draining(const http_server *server);
 
 /* Shuts down: refuses new connections and ends responses that wait for jobs. After `patience` seconds the server
- * cancels work that cannot be resumed elsewhere (live runs, checks, analyses, results being sent). After `seconds` the
- * server closes the remaining connections. Returns when all connections are closed. */
+ * cancels work that cannot be resumed elsewhere (live runs, checks, analyses, responses with results). After `seconds`
+ * the server closes the remaining connections. Returns when all connections are closed. */
 void http_stop(http_server *server, double seconds, double patience);

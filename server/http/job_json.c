@@ -18,7 +18,7 @@ static void add_time(json_builder *b, cJSON *object, const char *key, int64_t ms
     json_add_text(b, object, key, ms ? text : NULL);
 }
 
-/* Adds stored JSON text. The text is not parsed, since this program has written it. */
+/* Adds stored JSON text. The text is not parsed, since the daemon itself has written it. */
 static void add_raw(json_builder *b, cJSON *object, const char *key, const char *json) {
     if (b->failed) return;
     json_kept(b, json ? cJSON_AddRawToObject(object, key, json) : cJSON_AddNullToObject(object, key));

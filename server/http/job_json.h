@@ -23,5 +23,5 @@ void job_outcome_read(job_outcome *out, const job *j);
 /* Returns true if a list contains only strings. Stored data is checked because it may be damaged. */
 bool json_is_texts(const cJSON *list);
 
-/* Writes a strong validator, which changes with every change of the job. */
+/* Writes the strong ETag of a job, which differs after every change of the job. */
 void job_etag(const job *j, char *out, size_t room);

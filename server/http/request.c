@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. The value is chosen: about 0.5 Mbit/s, less than
- * usual connections have; a body of 1 MiB may take 26 s. */
+/* Minimum rate of a body, after an allowance of HEADERS_SECONDS. The rate is about 0.5 Mbit/s, which usual connections
+ * exceed. A body of 1 MiB may take 26 s. */
 enum { BODY_BYTES_PER_SECOND = 64 * 1024 };
 #define HEADERS_SECONDS 10.0
 
@@ -151,7 +151,7 @@ static void reply_fault(request *r, request_fault fault) {
 }
 
 /* Returns true if the Host header names another host. Without tokens every local program may use this server, but a
- * page in a browser must not (DNS rebinding). Browsers always send Host; HTTP/1.0 clients may omit it. */
+ * page in a browser must not (DNS rebinding). Browsers always send Host. Clients of HTTP/1.0 may omit this header. */
 static bool is_misdirected(const request *r) {
     const char *host = request_header(r, "Host"), *names = r->services->config->hosts;
     bool checked = names[0] || access_open_to_anyone(r->services->access);

@@ -1,6 +1,6 @@
 /* request.h — one request, from its first byte to its reply.
  *
- * A handler is a function from a request to a reply. The route selects the thread on which it runs:
+ * A handler is a function from a request to a reply. The route selects the thread of the handler:
  *     RUN_INLINE   the HTTP thread; the handler must not block
  *     RUN_BRIEF    one of a few threads for handlers that use the store
  *     RUN_STREAM   a thread of the pool until the reply is complete; such a request has a stream
@@ -50,8 +50,8 @@ typedef struct route {
 
 enum { PATH_BYTES = 512, PARAMETER_BYTES = 128, REQUEST_ID_BYTES = 129, ALLOW_BYTES = 64 };
 
-/* A rejected body is read up to this size, since most clients read the reply only after sending the body. The value
- * is chosen: 16 times the default of --max-body. */
+/* A rejected body is read up to this size, since most clients read the reply only after sending the body. The size is
+ * 16 times the default of --max-body. */
 enum { REQUEST_DISCARD_BYTES = 16 * 1024 * 1024 };
 
 typedef struct reply {
@@ -106,9 +106,9 @@ void request_reply(request *r);
  * are busy, replies 503 and returns false. */
 bool request_run(request *r, void (*task)(void *context), void *context);
 
-/* Reads the headers. If the headers already determine the reply (404, for example), sends the reply. Returns the
- * seconds within which the body must be complete, or 0 if the reply closes the connection. Any other reply is sent
- * after the body has been read. */
+/* Reads the headers. If the headers already determine the reply (404, for example), fills in the reply. A reply that
+ * closes the connection is then sent immediately, and any other reply after the body has been read. Returns the seconds
+ * within which the body must be complete, or 0 if the request is malformed or misdirected. */
 double request_read_headers(request *r, const char *method, const char *version);
 
 /* Admits a request before its body is read: checks token, scope, rate and quotas. Sets r->owner, or fills in the reply
@@ -130,7 +130,7 @@ const char *request_body(const request *r); /* returns "" if there is no body */
  * header is absent or invalid, returns 0. */
 int64_t request_last_event(const request *r);
 
-/* Returns the name of the owner whose jobs this request may read, or NULL if it may read the jobs of all owners. */
+/* Returns the name of the owner whose jobs this request may read, or NULL for all owners. */
 const char *request_owner_filter(const request *r);
 
 /* Replies with a problem document of type /problems/SLUG; `detail` is a printf format. Returns REPLY_READY, as do the

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Headers that may occur only once. If such a header is repeated, a proxy and the daemon may use different values;
- * libmicrohttpd returns the first one. List headers (Accept, Prefer, If-None-Match) may be repeated (RFC 9110 5.3). */
+/* Headers that may occur only once. If one is repeated, a proxy and the daemon may use different values. libmicrohttpd
+ * returns the first value. List headers (Accept, Prefer, If-None-Match) may be repeated (RFC 9110 5.3). */
 enum { LENGTH, CODING, HOST };
 #define ONCE(name) \
     { name, name " is given more than once" }

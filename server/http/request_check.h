@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bound on the names and values of all headers together. The value is chosen: browsers and proxies send a few KiB. */
+/* Bound on the names and values of all headers together. Browsers and proxies send a few KiB. */
 enum { REQUEST_HEADERS_BYTES = 24 * 1024 };
 
 /* An error in a request, with its HTTP status: 400, 414 or 431. */

@@ -68,8 +68,8 @@ void response_finish(request *r) {
     if (a->length >= CODED_BYTES_MIN && response_coded(r, a->media_type)) compress_body(r);
 }
 
-/* Adds headers that forbid browsers to load anything for the reply, to show it in a frame and to guess its type. HTML
- * pages of this server may load files from this server. */
+/* Adds headers that prevent browsers from loading anything for the reply, showing it in a frame, and guessing its type.
+ * HTML pages of this server may load files from this server. */
 static void add_security(const reply *a, response_headers *h) {
     static const char none[] = "default-src 'none'; frame-ancestors 'none'";
     static const char own[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -88,8 +88,8 @@ static void add_validator(const reply *a, response_headers *h) {
 }
 
 /* Cross-origin requests from browsers: CORS protocol (Fetch standard, 3.2). The option --cors is `*` or a
- * comma-separated list of origins; if it is empty, no origin is allowed. Credentials are never allowed. Browsers never
- * add a token, so even with `*` a page can use only a token that it already has. */
+ * comma-separated list of origins. If the option is empty, no origin is allowed. Credentials are never allowed.
+ * Browsers never add a token, so even with `*` a page can use only a token that it already has. */
 static const char allowed_headers[] =
     "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id";
 static const char exposed_headers[] = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";

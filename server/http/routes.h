@@ -18,8 +18,8 @@ route_handler batches_create, batches_list, batches_get, batches_get_results, ba
 route_handler examples_list, examples_get;
 route_handler service_index, service_document, service_metrics, service_healthz, service_readyz;
 
-/* Acquires the model of a description; if it is not cached, derives it on the calling thread. On failure returns false
- * and fills *failure (routes_runs.c). */
+/* Acquires the model of a description. A model that is not cached is derived on the calling thread. On failure returns
+ * false and fills *failure (routes_runs.c). */
 bool request_model(request *r, const char *text, size_t length, model_lease *lease, api_failure *failure);
 
 /* Replies to an invalid description with its problem document, or with 503 during shutdown. Clears *failure

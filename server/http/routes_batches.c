@@ -24,10 +24,10 @@ typedef struct draft {
     request *r;
     char *name;
     text_buffer plan;
-    batch_member *members; /* of a list */
+    batch_member *members; /* members of a list */
     size_t count;
     api_sweep sweep;         /* tree is NULL for a list */
-    text_buffer assignments; /* texts of the members of a sweep that the store requested last */
+    text_buffer assignments; /* overrides of the members of a sweep that the store requested last */
     api_failure failure;
 } draft;
 

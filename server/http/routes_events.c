@@ -16,8 +16,8 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat; chosen: delays a heartbeat by at most 20 % */
-/* Shortest interval between two reads of the store. The value is chosen: at most 20 events a second. */
+#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat, which is delayed by at most 20 % */
+/* Shortest interval between two reads of the store. A client therefore gets at most 20 events a second. */
 #define PAUSE_SECONDS 0.05
 
 static const char media_type[] = "text/event-stream";

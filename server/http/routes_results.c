@@ -18,13 +18,13 @@
 #include <string.h>
 
 #define HEARTBEAT_SECONDS 5.0
-#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat; chosen: delays a heartbeat by at most 20 % */
+#define LOOK_SECONDS 1.0 /* interval between checks for a due heartbeat, which is delayed by at most 20 % */
 
 typedef struct row_filter {
     double from, to; /* infinite if not specified by the client */
     int64_t every;
     bool follow;
-    const char *columns; /* comma-separated names; NULL: all columns. Valid while this handler owns the request */
+    const char *columns; /* comma-separated names, or NULL for all columns; valid while this handler owns the request */
 } row_filter;
 
 typedef enum results_phase { BEFORE_ROWS, ROWS } results_phase;
@@ -303,7 +303,7 @@ static handled reply_cut(results *x) {
     }
     x->r->reply.retry_after = 5;
     return reply_problem(x->r, 503, "interrupted", "Interrupted",
-                         "the stored rows could not be read to their end; retry shortly");
+                         "the stored rows could not be read completely; retry shortly");
 }
 
 /* Ends the response. If nothing has been sent yet, replies to the request instead. */

@@ -19,8 +19,8 @@
 #include <flint/flint.h>
 #include <stdlib.h>
 
-/* Longest interval without data on a stream whose format has heartbeats. The value is chosen: far below the idle
- * timeouts of proxies, which are usually a minute. */
+/* Longest interval without data on a stream whose format has heartbeats. The interval is far below the idle timeouts of
+ * proxies, which are usually a minute. */
 #define HEARTBEAT_SECONDS 5.0
 
 /* ---- simulations ------------------------------------------------------------------------------------------------- */
@@ -304,8 +304,8 @@ static handled analyze_apart(request *r) {
         return reply_limit(r, "the report has more than %.0f bytes; request fewer analyses at once", ANALYSIS_TEXT_MAX);
     case ANALYSIS_CRASHED:
         return reply_problem(r, 500, "crashed", "The analysis crashed",
-                             "the process of this analysis ended unexpectedly; other requests are not affected; if it "
-                             "happens again, report the request");
+                             "the process of this analysis ended unexpectedly; other requests are not affected; if "
+                             "this happens again, report the request");
     case ANALYSIS_UNAVAILABLE: break;
     }
     r->reply.retry_after = 5;

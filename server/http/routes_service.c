@@ -1,5 +1,5 @@
 /* routes_service.c — the API description and other documents, pages for browsers, health checks, metrics and examples.
- * Documents and pages are compiled into the program (api/documents.h); pages load nothing from other hosts. */
+ * Documents and pages are compiled into the program (api/documents.h). Pages load nothing from other hosts. */
 #include "api/documents.h"
 #include "api/json/builder.h"
 #include "api/json/strict_json.h"

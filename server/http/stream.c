@@ -16,8 +16,8 @@
 
 enum { ENOUGH_BYTES = 16 * 1024, KEPT_MAX = 256 * 1024 * 1024 };
 #define PAUSE_SECONDS 0.01
-/* Shortest interval between flushes of gzip, since each flush adds some bytes. The value is chosen: the delay is
- * barely visible. */
+/* Shortest interval between flushes of gzip. Each flush adds an empty block of about 5 bytes and worsens the
+ * compression. A delay of 0.1 s is barely visible. */
 #define CODED_SECONDS 0.1
 
 struct stream {
@@ -222,7 +222,7 @@ static size_t get_ring(stream *s, char *buffer, size_t room) {
     memcpy(buffer, s->ring + s->first, before_wrap);
     memcpy(buffer + before_wrap, s->ring, n - before_wrap);
     s->count -= n;
-    /* An empty ring restarts at 0, so that short streams use few pages of its memory. */
+    /* An empty ring restarts at 0, so that short streams use few pages of the ring. */
     s->first = s->count == 0 ? 0 : (s->first + n) % STREAM_RING_BYTES;
     return n;
 }

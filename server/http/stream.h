@@ -32,7 +32,7 @@ const atomic_bool *stream_cancel_flag(const stream *s);
 
 /* Functions for the producer. While the ring is full, stream_write blocks and releases the thread's CPU slot.
  * stream_write returns false if the client has disconnected. */
-bool stream_begin(stream *s, bool coded); /* allocates the ring; false if out of memory. `coded`: compress with gzip */
+bool stream_begin(stream *s, bool coded); /* allocates the ring; false if out of memory; `coded` selects gzip */
 bool stream_write(void *context, const char *bytes, size_t length);
 bool stream_flush(stream *s); /* sends the bytes that gzip holds back; returns false if the client has disconnected */
 void stream_end(stream *s, bool whole); /* if `whole` is false, the client gets a transfer error */

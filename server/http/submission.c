@@ -14,7 +14,7 @@
 #include <strings.h>
 
 static const double wait_most = 120; /* upper bound in s on N of `Prefer: wait=N`; documented in api/openapi.json */
-#define PAUSE_SECONDS 0.002 /* shortest interval between reads of the store; chosen: delays a reply by at most 2 ms */
+#define PAUSE_SECONDS 0.002          /* shortest interval between reads of the store; delays a reply by at most 2 ms */
 
 void submission_clear(submission *s) {
     job_clear(&s->job);
@@ -37,7 +37,7 @@ bool submission_read(request *r, job_submission *out) {
                             .quota = {.active = quotas.jobs, .bytes = quotas.stored_bytes}};
     if (!out->key || key_is_sane(out->key)) return true;
     reply_problem(r, 400, "invalid-idempotency-key", "Invalid Idempotency-Key",
-                  "an Idempotency-Key has 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
+                  "an Idempotency-Key must have 1 to %d printable ASCII characters", JOB_KEY_BYTES - 1);
     return false;
 }
 
@@ -80,8 +80,8 @@ static double seconds_asked(const char *header) {
     return 0;
 }
 
-/* Reads the job or batch again. Returns true if the job or batch has ended or cannot be read. If not, makes *wait refer
- * to its next change. */
+/* Reads the job or batch again. Returns true if the job or batch has ended or cannot be read. Otherwise sets *wait to
+ * the next change of the job or batch. */
 static bool has_ended(const request *r, submission *s, follow_wait *wait) {
     submission newer = {.is_batch = s->is_batch};
     store_status status = s->is_batch ? STORE_CALL(r->services->store, find_batch, s->batch.id, NULL, &newer.batch)
@@ -100,7 +100,7 @@ static void reply_created(request *r, const submission *s) {
     if (s->is_batch)
         reply_json(r, 201, batch_json(&s->batch));
     else
-        reply_job(r, 201, &s->job); /* also for a repeated request: the first reply may be lost */
+        reply_job(r, 201, &s->job); /* also for a repeated request, since the first reply may be lost */
 }
 
 typedef struct waiting {

@@ -1,6 +1,6 @@
 /* crash_mark.h — marks the job whose thread crashed the daemon.
  *
- * A job must not crash its daemon again and again. But a daemon may also be killed or lose power for reasons that its
+ * A job must not crash its daemon repeatedly. But a daemon may also be killed or lose power for reasons that its
  * running jobs did not cause. So the handler of a fatal signal in a worker's thread writes the job of that thread to a
  * file. When the daemon starts again, it counts only these marks as crashes of a job. */
 #pragma once

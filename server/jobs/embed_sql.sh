@@ -1,11 +1,11 @@
 #!/bin/sh
 # Writes a C header from SQL files: embed_sql.sh FILE... > statements.h
 #
-# A file is a schema or a list of statements. In a list each statement begins with a line `-- statement NAME`; the
-# header defines the macro FILE_STATEMENTS(X), which expands to X(NAME, "text") for each statement. `-- fragment name`
-# begins a piece of text that later statements of any file insert as {name}; FILE_FRAGMENT_name is that text for C. A
-# file without such lines is a schema; the header defines its whole text as FILE_TEXT. Other lines that begin with `--`
-# are comments.
+# A file is a schema or a list of statements. In a list each statement begins with a line `-- statement NAME`. The
+# header defines the macro FILE_STATEMENTS(X), which expands to X(NAME, "text") for each statement of the list. A line
+# `-- fragment name` begins a text that later statements of any file insert as {name}. The header defines this text as
+# FILE_FRAGMENT_name. A file without such lines is a schema, and the header defines its whole text as FILE_TEXT. Other
+# lines that begin with `--` are comments.
 set -eu
 LC_ALL=C
 export LC_ALL

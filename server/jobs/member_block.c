@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits on the results that a worker holds in memory, in bytes: the rows of one member, the results of one block,
- * and one text. The values are chosen, not measured. */
+/* Limits on the results that a worker holds in memory, in bytes: the rows of one member, the results of one block, and
+ * one text. Fewer bytes would let fewer members share the costs of a claim and of a transaction. More bytes would
+ * increase the memory of each worker. At least 15 members of MEMBER_BYTES_MAX fit in half a block, which is the limit
+ * for their rows (member_block_open). */
 enum { MEMBER_BYTES_MAX = 1024 * 1024, BLOCK_BYTES_MAX = 32 * 1024 * 1024, TEXT_BYTES_MAX = 16 * 1024 * 1024 };
 
 double job_progress(const hamel_summary *summary) {
@@ -45,7 +47,7 @@ static bool count_bytes(member_block *b, size_t bytes) {
     return !b->too_large;
 }
 
-/* Stores the header of the next members, unless the stored header has the same number of degrees of freedom. */
+/* Writes the header of the next members to b->header, unless that header has the same number of degrees of freedom. */
 static bool write_header(member_block *b, const hamel_header *header) {
     if (b->header && b->degrees_of_freedom == header->degrees_of_freedom) return true;
     cJSON *tree = api_header_json(header);
@@ -146,11 +148,11 @@ static bool on_end(void *context, size_t member, const hamel_member_end *end) {
     ending e = {.block = b, .member = &b->members[member]};
     const api_observer observer = {.context = &e, .summary = on_summary, .problem = on_problem};
     bool stopped = end->status == HAMEL_OK && end->summary->outcome == HAMEL_INCOMPLETE && budget_spent(b->budget);
-    if (stopped && b->count > 1) return false; /* the budget is meant for one run: the member runs again, alone */
+    if (stopped && b->count > 1) return false; /* the budget is for one run, so the member runs again alone */
     hamel_summary summary = *end->summary;
     summary.derive_seconds = 0; /* the model is shared */
     hamel_status status = api_report_end(&observer, end->status, &summary, end->error, "job");
-    (void)status; /* the observer has already received it */
+    (void)status; /* the observer has already received the status */
     return e.good && count_bytes(b, strlen(e.member->end.end.summary ? e.member->end.end.summary : ""));
 }
 

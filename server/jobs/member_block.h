@@ -1,9 +1,9 @@
-/* member_block.h — runs members of one sweep together: one model for all members, eight of them at a time in SIMD lanes
- * where the engine can.
+/* member_block.h — runs members of one sweep together, with one model for all members. Where possible, the engine
+ * integrates eight members at a time in SIMD lanes.
  *
  * The results are held in memory until the whole block is stored, so a member may have at most MEMBER_BYTES_MAX of
- * rows. Members with more rows, and sweeps whose members need their own models, run as single jobs. Both ways give the
- * same rows. */
+ * rows. Members with more rows, and sweeps whose members need their own models, run as single jobs. A member has the
+ * same rows in a block and as a single job. */
 #pragma once
 
 #include "api/sweep/sweep_run.h"
@@ -30,19 +30,19 @@ typedef struct member_block {
     block_member *members; /* [count] */
     sweep_run run;
     model_lease lease;
-    char *header; /* header of the members of `degrees_of_freedom` */
+    char *header; /* header of members with this number of degrees of freedom */
     int degrees_of_freedom;
     size_t bytes, fitting; /* bytes of results held; number of members that may run together */
     bool too_large;        /* the results have exceeded the bound */
 } member_block;
 
-/* Prepares a block for members of the sweep described by body[length]. Returns false if they must run as single jobs,
- * also if the model cannot be derived: the single job then reports the cause. */
+/* Prepares a block for members of the sweep described by body[length]. Returns false if the members must run as single
+ * jobs. If the model cannot be derived, also returns false, and the single job reports the cause. */
 bool member_block_open(member_block *b, const daemon_services *services, budget *spent, const job *jobs, size_t count,
                        const char *body, size_t length);
 
-/* Runs the members until all have ended or the budget ends. Returns false if the only member has not ended and has to run
- * as a single job, because its results are too large or its budget is used up. */
+/* Runs the members until all have ended or the budget ends. If the results of the only member are too large or its
+ * budget is used up, returns false, and the member must run as a single job. */
 bool member_block_run(member_block *b);
 void member_block_close(member_block *b);
 

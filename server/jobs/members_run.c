@@ -1,15 +1,15 @@
 /* members_run.c — runs claimed members of a sweep together (member_block.h) and stores all their results in one step.
  *
- * The number of members that are claimed together follows the time of the last block: twice as many if it took less than
- * a quarter of SLICE_SECONDS, half as many if it took more. So short members share the costs of a claim and of a
- * transaction, while long members are claimed one by one and other workers get their part. */
+ * If the last block took less than a quarter of SLICE_SECONDS, the next claim has twice as many members. If the block
+ * took more than SLICE_SECONDS, the next claim has half as many. So short members share the costs of a claim and of a
+ * transaction, while long members are claimed one by one, and other workers can claim the next members. */
 #include "server/jobs/workers_int.h"
 
 #include "server/clock.h"
 
 #include <string.h>
 
-#define SLICE_SECONDS 1.0 /* chosen: a cancelation interrupts at most this much work of other members */
+#define SLICE_SECONDS 1.0 /* approximate bound on the work of other members that a cancelation interrupts */
 
 typedef struct members_store {
     worker *worker;
@@ -50,7 +50,7 @@ static void store_singly(const members_store *s, size_t k) {
     job_run_finish(&run, &m->end.end);
 }
 
-/* Returns true if the result can be stored together with others: it has ended, and nothing of it is stored. */
+/* Returns true if the result can be stored together with others: the member has ended, and nothing is stored yet. */
 static bool is_simple(const members_store *s, size_t k) {
     return s->block->members[k].ended && !s->claim->jobs[k].header;
 }
@@ -95,7 +95,7 @@ bool members_run(worker *p, job_claim *c) {
     const job *first = &c->jobs[0];
     double began = clock_seconds();
     if (!first->assignments || first->cancel_requested || p->most == 0) return false;
-    if (c->count == 1) crash_mark_thread(first->number, first->attempt); /* of several, any may crash the daemon */
+    if (c->count == 1) crash_mark_thread(first->number, first->attempt); /* with several members, any could crash */
     worker_open_budget(p, &spent, first);
     bool opened = member_block_open(&block, &p->workers->services, &spent, c->jobs, c->count, c->body, c->length);
     bool together = opened && member_block_run(&block);

@@ -214,12 +214,13 @@ typedef struct store_kind {
      * pointer is NULL if the backend cannot copy stores. */
     bool (*backup)(const char *url, const char *path, char *message, size_t room);
 
-    /* Durable. Sets *out to the new or existing job; the caller clears it. */
+    /* Durable. Sets *out to the new or existing job, which the caller clears. */
     store_status (*submit)(store *s, const job_submission *submission, job *out);
 
-    /* The same for a batch. Many members are submitted in several steps, so that other changes are not delayed; workers
-     * may claim the first members before the last are submitted. If the daemon ends in between, `expire` deletes the
-     * incomplete batch after some minutes, or a submission with the same key completes it. */
+    /* Like `submit`, for a batch. Many members are submitted in several steps, so that other changes are not delayed.
+     * Workers may claim the first members before the last members are submitted. If the daemon ends between two steps,
+     * a submission with the same key completes the batch; otherwise `expire` deletes the incomplete batch after ten
+     * minutes. */
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
     /* Claims a queued job and returns it with its description or the description of its batch. The caller frees *body.
@@ -227,8 +228,9 @@ typedef struct store_kind {
      * selects the owner whose last claim is oldest. */
     store_status (*claim)(store *s, job *out, char **body, size_t *length);
 
-    /* Claims further queued members of the sweep of a job that this daemon has claimed, in order, at most `most`; sets
-     * *count to their number. Members that a previous attempt has begun are not included: a suspect runs alone. */
+    /* Claims further queued members of the sweep of a job that this daemon has claimed, in order, at most `most`. Sets
+     * *count to the number of claimed members. Members whose previous attempt stored no row are not included, because a
+     * suspect runs alone. */
     store_status (*claim_members)(store *s, int64_t number, size_t most, job *out, size_t *count);
 
     /* Stores the header of a run before its first row. If an earlier attempt stored the same header, its rows and
@@ -258,7 +260,7 @@ typedef struct store_kind {
      * job. */
     store_status (*cancel)(store *s, const char *id, const char *owner, job *out);
 
-    /* Durable. Deletes a job, whatever its status. */
+    /* Durable. Deletes a job with any status. */
     store_status (*delete)(store *s, const char *id, const char *owner, int64_t *number);
 
     /* Cancel or delete up to `most` members of a batch. Return STORE_EXISTS if there are more members, and STORE_OK at
@@ -284,7 +286,7 @@ typedef struct store_kind {
     /* Reads the description of the job, or the description of its batch. The caller frees *body. */
     store_status (*description)(store *s, const job *j, char **body, size_t *length);
 
-    /* Returns the status that submit would return; stores nothing. */
+    /* Returns STORE_EXISTS or STORE_CONFLICT if the key of the submission is known, otherwise STORE_ABSENT. */
     store_status (*known_key)(store *s, const job_submission *submission, job *out);
     store_status (*find_batch)(store *s, const char *id, const char *owner, job_batch *out);
 

@@ -1,8 +1,8 @@
-/* store_postgres.c — jobs in PostgreSQL, for many nodes with one queue: opening, closing, and the listener.
+/* store_postgres.c — jobs in PostgreSQL, for many nodes (daemons) with one queue: opening, closing, and the listener.
  *
  * Connections:
  *   - one for changes (the writer of store_sql.c)
- *   - one for the lease of this node and for sweeps (store_postgres_lease.c)
+ *   - one for the lease of this node and the removal of nodes without a lease (store_postgres_lease.c)
  *   - up to four readers, opened when needed
  * The code shared with SQLite is in store_sql*.c. Claims are in store_postgres_claim.c.
  *
@@ -136,7 +136,7 @@ static void pg_set_listener(store *base, const store_listener *listener) {
     pthread_mutex_unlock(&s->state_lock);
 }
 
-/* If the database refused the last change, returns the reason. If it did not, queries whether the database has become
+/* If the database refused the last change, returns the reason. Otherwise queries whether the database has become
  * read-only since that change. */
 static const char *trouble(store *base) {
     postgres_store *s = (postgres_store *)base;

@@ -1,9 +1,8 @@
 /* store_postgres_claim.c — claims of jobs from a queue that many nodes share.
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
- * claim of a worker starts one reserved job. The number of reserved jobs is adapted to about a second of work. So short
- * jobs need few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are
- * released.
+ * claim of a worker starts one reserved job. Each node reserves jobs for about one second of work. So short jobs need
+ * few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are released.
  *
  * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
  * suspect. So if two jobs were lost together, only the job that caused the loss is lost again (store_postgres_lease.c
@@ -61,8 +60,8 @@ static bool reserve_shares(pg_reserve *r, sql_connection *c, size_t most) {
     return true;
 }
 
-/* Reserves more jobs. If the jobs reserved last were used up in less than LOT_SECONDS, reserves twice as many. If this
- * took more than twice LOT_SECONDS, reserves half as many. */
+/* Reserves more jobs. If the jobs reserved last were used up in less than LOT_SECONDS, reserves twice as many. If they
+ * lasted for more than twice LOT_SECONDS, reserves half as many. */
 static bool refill(postgres_store *s, sql_connection *c) {
     pg_reserve *r = &s->reserve;
     double now = clock_seconds(), took = now - r->taken_at;
@@ -122,7 +121,7 @@ typedef struct pg_members_change {
     size_t *count;
 } pg_members_change;
 
-/* Removes jobs from the reserved ones that a claim of members has started; `started` is ordered by number. */
+/* Removes the jobs that a claim of members has started from the reserved jobs. */
 static void forget_started(pg_reserve *r, const job *started, size_t count) {
     size_t kept = r->first;
     for (size_t k = r->first; k < r->count; k++) {
@@ -136,7 +135,7 @@ static void forget_started(pg_reserve *r, const job *started, size_t count) {
 static store_status run_claim_members(sql_connection *c, sql_operation *self) {
     const pg_members_change *change = (pg_members_change *)self;
     postgres_store *s = ((pg_connection *)c)->store;
-    while (*change->count > 0) job_clear(&change->out[--*change->count]); /* of a run that was rolled back */
+    while (*change->count > 0) job_clear(&change->out[--*change->count]); /* results of a run that was rolled back */
     if (atomic_load(&s->node) == 0) return STORE_ABSENT;
     store_status status = sql_start_members(c, change->number, change->most, change->out, change->count);
     if (status == STORE_OK) forget_started(&s->reserve, change->out, *change->count);
@@ -166,7 +165,7 @@ static store_status run_release(sql_connection *c, sql_operation *self) {
     return sql_run(c, PG_RELEASE_RESERVED) ? STORE_OK : STORE_FAILED;
 }
 
-/* Queues the release without waiting: the lease thread must not wait for a slow change. */
+/* Queues the release without waiting, since the lease thread must not wait for a slow change. */
 void pg_release_stale(postgres_store *s) {
     if (!s->stale.store) s->stale = (pg_release){{.run = run_release}, s, false};
     sql_change_async(&s->base, &s->stale.operation);

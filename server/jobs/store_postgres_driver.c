@@ -5,7 +5,7 @@
  *
  * All waiting changes are made in one transaction. If a change fails, the transaction is rolled back and each change
  * gets its own transaction. After a conflict (a deadlock, or the same key at the same time), this transaction is
- * retried. If the database cannot be reached, changes with wait_for_db wait until the lease ends; other changes fail
+ * retried. If the database cannot be reached, changes with wait_for_db wait until the lease ends. Other changes fail
  * immediately. */
 #include "server/clock.h"
 #include "server/jobs/store_postgres_int.h"

@@ -52,7 +52,7 @@ struct postgres_store {
     sql_store base;
     char **keywords, **values; /* connection parameters, NULL-terminated */
     double lease_seconds;
-    pg_connection writer, lease_connection; /* used by the writer's thread and by the lease thread */
+    pg_connection writer, lease_connection; /* used by the writer's thread and the lease thread, respectively */
     pg_reserve reserve;
     pg_release stale;              /* operation that the lease thread submits */
     _Atomic int64_t node;          /* 0 if there is no lease */
@@ -63,8 +63,8 @@ struct postgres_store {
     bool unreachable;           /* the database is unreachable, which has been logged */
 
     pthread_mutex_t state_lock; /* guards the members below */
-    double lease_ends;          /* by the clock of this daemon */
-    double empty_until;         /* the queue was empty: no claim before this time */
+    double lease_ends;          /* end of the lease, by the clock of this daemon */
+    double empty_until;         /* the queue was empty, so claims before this time return no job */
     bool shutting_down;         /* changes no longer wait for the database */
 
     pthread_mutex_t listener_lock; /* held while the listener is called */
@@ -99,7 +99,7 @@ store_status pg_claim_members(store *base, int64_t number, size_t most, job *out
 store_status pg_claim(store *s, job *out, char **body, size_t *length);
 void pg_release_stale(postgres_store *s); /* requests the release of jobs that were reserved too long ago */
 bool pg_release_all(postgres_store *s);
-void pg_work_may_wait(sql_store *s); /* makes the next claim read the queue again, although it was empty */
+void pg_work_may_wait(sql_store *s); /* makes the next claim read the queue again, even if it was empty */
 
 /* store_postgres_lease.c */
 bool pg_lease_start(postgres_store *s);

@@ -1,4 +1,4 @@
-/* store_postgres_lease.c — lease of this node, and removal (sweep) of nodes whose lease has ended.
+/* store_postgres_lease.c — lease of this node, and removal of nodes whose lease has ended.
  *
  * Every node that shares the database has a row with the time at which its lease ends, by the clock of the database. A
  * node renews its lease three times in the period of the lease. If a lease has ended, any other node removes the row
@@ -22,8 +22,7 @@
 enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
 #define ROUND_SECONDS 1.0
 
-/* If `lost` is true, reports to the listener that the lease was lost; if it is false, that there may be jobs to
- * claim. */
+/* Reports to the listener that the lease was lost or, if `lost` is false, that there may be jobs to claim. */
 static void notify(postgres_store *s, bool lost) {
     pthread_mutex_lock(&s->listener_lock);
     if (s->has_listener) (lost ? s->listener.lost : s->listener.queued)(s->listener.context);
@@ -114,7 +113,7 @@ static bool sweep_all(pg_connection *connection, int64_t *nodes, int64_t *poison
     sql_connection *c = &connection->base;
     int64_t locked = 0;
     if (sql_one_int(c, SQL_FIRST(c, PG_SWEEP_TRY_LOCK, sql_int(SWEEP_LOCK)), &locked) != STORE_OK) return false;
-    if (locked == 0) return true; /* another node is sweeping */
+    if (locked == 0) return true; /* another node is removing nodes */
     if (!sql_run(c, PG_SWEEP_NODES)) return false;
     *nodes = c->driver->changed(c);
     if (!sql_run(c, PG_SWEEP_BLAME) || !sql_run(c, PG_SWEEP_CANCELED)) return false;

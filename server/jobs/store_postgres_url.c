@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default parameters. With these keepalives a vanished machine is detected within 15 seconds: 5 s idle, 3 probes in 9
- * s. */
+/* Default parameters. With these keepalives a lost machine is detected within 15 s. Probes begin after 5 s without
+ * data. The connection ends after three unanswered probes at intervals of 3 s. */
 static const char *const standard[][2] = {
     {"connect_timeout", "5"},    {"keepalives_idle", "5"},      {"keepalives_interval", "3"},
     {"keepalives_count", "3"},   {"tcp_user_timeout", "15000"}, {"fallback_application_name", "hameld"},

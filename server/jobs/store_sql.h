@@ -187,7 +187,7 @@ store_status sql_start_members(sql_connection *c, int64_t number, size_t most, j
 store_status sql_claim_members(store *s, int64_t number, size_t most, job *out, size_t *count);
 store_status sql_finish_members(store *s, member_end *ends, size_t count);
 
-/* store_sql_write.c: parts of operations that change jobs. The insertions do not count the bytes. */
+/* store_sql_write.c: parts of operations that change jobs. The insertions do not count bytes against the quota. */
 store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes);
 size_t sql_end_bytes(const job_end *end);
 size_t sql_output_bytes(const job_output *output); /* `output` may be NULL */

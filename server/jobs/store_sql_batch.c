@@ -8,15 +8,15 @@
 
 enum {
     SLICE_MOST = 1000,
-    SUBMIT_MOST = 32 * SQL_GROUP, /* members submitted in one step, some 30 ms; chosen */
-    ABANDONED_MS = 10 * 60 * 1000 /* age at which an interrupted submission is deleted; chosen */
+    SUBMIT_MOST = 32 * SQL_GROUP, /* members submitted in one step; a step delays other changes by about 30 ms */
+    ABANDONED_MS = 10 * 60 * 1000 /* age at which an interrupted submission is deleted; clients may retry until then */
 };
 
 typedef struct batch_change {
     sql_operation operation;
     const char *id, *owner;
     const batch_submission *submission;
-    double bytes; /* of the whole submission */
+    double bytes; /* bytes of the whole submission */
     size_t most;
     int64_t from, beyond; /* numbers of the first member, and of the first member after the slice */
     job_batch *out;
@@ -125,7 +125,7 @@ static bool insert_members(sql_connection *c, const batch_submission *submission
     return true;
 }
 
-/* Inserts the next members, at most SUBMIT_MOST. Two submissions with the same key may do this in turns. */
+/* Inserts the next members, at most SUBMIT_MOST. Two submissions with the same key may alternate. */
 static store_status run_submit_more(sql_connection *c, sql_operation *self) {
     const batch_change *change = (batch_change *)self;
     const batch_submission *submission = change->submission;

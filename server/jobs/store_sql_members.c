@@ -1,5 +1,5 @@
-/* store_sql_members.c — claims and results of many members of a sweep, each in one transaction. Short runs would otherwise
- * wait for the disk and for the lock of the writer. */
+/* store_sql_members.c — claims and results of many members of a sweep, each in one transaction. With a transaction for
+ * each member, short runs would wait for the disk and for the writer. */
 #include "server/jobs/store_sql.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 typedef struct members_change {
     sql_operation operation;
-    int64_t number; /* of the job whose sweep it is */
+    int64_t number; /* number of a job of the sweep */
     size_t most;
     job *out;
     size_t *count;
@@ -36,13 +36,13 @@ store_status sql_start_members(sql_connection *c, int64_t number, size_t most, j
         clear_jobs(out, count);
         return STORE_FAILED;
     }
-    qsort(out, *count, sizeof *out, by_number); /* RETURNING has no order */
+    qsort(out, *count, sizeof *out, by_number); /* the order of RETURNING is undefined */
     return STORE_OK;
 }
 
 static store_status run_claim_members(sql_connection *c, sql_operation *self) {
     const members_change *change = (members_change *)self;
-    clear_jobs(change->out, change->count); /* of a run that was rolled back */
+    clear_jobs(change->out, change->count); /* jobs of a run that was rolled back */
     return sql_start_members(c, change->number, change->most, change->out, change->count);
 }
 
@@ -77,7 +77,7 @@ static store_status run_finish_members(sql_connection *c, sql_operation *self) {
     size_t bytes = 0;
     for (size_t k = 0; k < change->end_count; k++) bytes += end_bytes(&change->ends[k]);
     store_status status = sql_check_room(c, change->ends[0].number, bytes); /* all members have the same quota */
-    if (status == STORE_ABSENT) return STORE_FULL; /* the first job has been deleted: finish them one by one */
+    if (status == STORE_ABSENT) return STORE_FULL; /* the first job has been deleted: finish the members singly */
     for (size_t k = 0; k < change->end_count && status == STORE_OK; k++) {
         member_end *m = &change->ends[k];
         m->status = finish_member(c, m, self->is_retry);

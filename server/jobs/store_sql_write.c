@@ -1,7 +1,7 @@
 /* store_sql_write.c — operations that change one job. A change is a struct whose first member is an operation. The
  * caller fills the struct, and the writer's thread runs the operation. An operation returns STORE_FAILED only if the
- * database fails; it is then rolled back completely. An operation may run more than once, so each run initializes
- * the results. */
+ * database fails, and is then rolled back completely. An operation may run more than once, so each run initializes the
+ * results. */
 #include "server/jobs/store_sql.h"
 
 #include "server/clock.h"
@@ -139,7 +139,7 @@ typedef struct run_change {
     const job_end *end;
 } run_change;
 
-/* Returns STORE_FULL if the job's quota does not allow `bytes` more. */
+/* Returns STORE_FULL if `bytes` more bytes would exceed the quota of the job. */
 store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes) {
     if (bytes == 0) return STORE_OK;
     sql_step step = SQL_FIRST(c, SQL_ROOM, sql_int(number));
@@ -150,7 +150,7 @@ store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes) {
     return quota > 0 && (double)used + (double)bytes > (double)quota ? STORE_FULL : STORE_OK;
 }
 
-/* Reads the stored header. If this attempt is not the current one, returns STORE_ABSENT. If it is, locks the row until
+/* Reads the stored header. If this attempt is not the current one, returns STORE_ABSENT. Otherwise locks the row until
  * the end of the transaction. */
 static store_status look_at_header(sql_connection *c, const run_change *change, bool *known, bool *same) {
     sql_step step = SQL_FIRST(c, SQL_BEGIN_RUN, sql_int(change->number), sql_int(change->attempt));
@@ -254,7 +254,7 @@ store_status sql_append(store *s, int64_t number, int64_t attempt, const job_out
     return sql_change((sql_store *)s, &change.operation);
 }
 
-/* Returns STORE_OK if an earlier try of this change was committed and only the reply of the database was lost. */
+/* Returns STORE_OK if an earlier execution of this change was committed and only the reply of the database was lost. */
 store_status sql_ended_before(sql_connection *c, int64_t number, int64_t attempt, job_status status) {
     int64_t one;
     return sql_one_int(c, SQL_FIRST(c, SQL_ENDED, sql_int(number), sql_int(attempt), sql_int((int64_t)status)), &one);
@@ -304,7 +304,7 @@ store_status sql_requeue(store *s, int64_t number, int64_t attempt, const job_ou
 static store_status run_postpone(sql_connection *c, sql_operation *self) {
     static const char problem[] = PROBLEM_JSON("storage", "Storage failed", "500",
                                                "the store failed in each of the last attempts to store the output of "
-                                               "this job; the log of the daemon has the reason");
+                                               "this job; the log of the daemon contains the reason");
     const run_change *change = (run_change *)self;
     bool ran = SQL_RUN(c, SQL_POSTPONE, sql_int(change->number), sql_int(change->attempt), sql_int(JOB_FAULTS_MAX),
                        sql_text(problem));

@@ -16,7 +16,7 @@
 
 enum {
     READERS = 4,
-    LOST_MOST = 100 /* most jobs without a description that one claim skips; chosen */
+    LOST_MOST = 100 /* jobs without a description that one claim may skip; bounds the time of the claim */
 };
 
 /* Finds the job to claim next; returns STORE_ABSENT if the queue is empty. */

@@ -2,8 +2,8 @@
  *
  * All waiting changes are made in one transaction. An operation that fails is rolled back to its savepoint and does not
  * affect other operations. A transaction with a durable operation is committed with synchronous=FULL, other
- * transactions with NORMAL. Transactions with NORMAL survive the end of the process; since the log is sequential, the
- * next durable commit makes them durable. */
+ * transactions with NORMAL. Transactions with NORMAL survive the end of the process. Since the log is sequential, the
+ * next durable commit also makes them durable. */
 #include "server/clock.h"
 #include "server/jobs/store_sqlite_int.h"
 
@@ -92,7 +92,7 @@ static void lite_complain(sql_store *s, sql_connection *base, const char *what) 
                          log_number("code", sqlite3_extended_errcode(db))));
 }
 
-/* Runs an operation in a savepoint. Returns false if it fails for lack of space. */
+/* Runs an operation in a savepoint. Returns false if the operation fails for lack of space. */
 static bool run_operation(sqlite_store *s, sql_operation *operation) {
     sql_connection *c = s->base.writer;
     if (!sql_run(c, LITE_SAVE)) {
@@ -154,7 +154,7 @@ static bool lite_make(sqlite_store *s, sql_operation *operations, bool may_gain)
     return sql_run(c, LITE_COMMIT);
 }
 
-/* Rolls back the transaction. Returns true if it failed for lack of space. */
+/* Rolls back the transaction. Returns true if the transaction failed for lack of space. */
 static bool undo(sqlite_store *s) {
     bool full = s->wants_room || sqlite_is_space_fault(&s->writer);
     s->wants_room = false;
@@ -215,8 +215,8 @@ bool sqlite_connect(sqlite_connection *c, const char *name, bool writer) {
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     int made = sqlite3_create_function(c->db, "hamel_now", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, now, NULL, NULL);
-    /* Each statement that fires a trigger saves the pages that it changes. Saved in a file, they cost 30 writes for each
-     * member of a batch; in memory none. */
+    /* Each statement that fires a trigger saves the pages that it changes. In a file, these pages cost 30 writes for
+     * each member of a batch. In memory they cost no writes. */
     const char *settings = "PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; "
                            "PRAGMA temp_store=MEMORY;";
     return made == SQLITE_OK && sqlite_execute(c, settings) &&

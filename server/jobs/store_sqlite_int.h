@@ -42,7 +42,7 @@ typedef struct sqlite_store {
     atomic_bool full;        /* a write failed for lack of space, and the reserve has not been filled since then */
     bool wants_room; /* a change was rolled back for lack of space; this and the next two lines: writer thread only */
     bool gave_back;  /* a vacuum moved free pages to the end of the file, and the file is not truncated yet */
-    bool misplaced, low; /* already logged */
+    bool misplaced, low; /* states that have been logged */
     sqlite_connection writer;
 } sqlite_store;
 
@@ -58,15 +58,15 @@ void sqlite_name_beside(const sqlite_store *s, const char *ending, char out[SQLI
 
 /* Records the files that SQLite has opened. Returns false if a file cannot be found. */
 bool sqlite_files_note(sqlite_store *s);
-bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; any thread */
+bool sqlite_files_in_place(const sqlite_store *s); /* true if the names still refer to these files; thread-safe */
 
-/* store_sqlite_space.c; all but the first two run on the writer's thread, or before it starts */
+/* store_sqlite_space.c: all functions but the first two run on the writer's thread, or before this thread starts */
 bool sqlite_space_is_low(const sqlite_store *s);        /* true if operations that need space must be refused */
 bool sqlite_is_space_fault(const sqlite_connection *c); /* true if the last failure on c was lack of space */
 void sqlite_reserve_start(sqlite_store *s);             /* empties the reserve if the disk is full */
 void sqlite_reserve_fill(sqlite_store *s);              /* fills the reserve if there is space */
 bool sqlite_space_gain(sqlite_store *s); /* frees some space after a failure; true if a retry may succeed */
-bool sqlite_log_cut(sqlite_store *s);    /* truncates the log; false while a reader needs it */
+bool sqlite_log_cut(sqlite_store *s);    /* truncates the log; returns false while a reader uses the log */
 double sqlite_tend(sql_store *s);
 
 /* store_sqlite_driver.c */

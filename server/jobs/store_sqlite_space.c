@@ -3,10 +3,10 @@
  * Free pages of the database are returned in small steps (incremental vacuum), except a part that is kept for new rows.
  * The write-ahead log is truncated when it has grown.
  *
- * While less of the disk is free than configured, the store accepts no operation that needs space; jobs still end and
- * can be deleted. Other programs may still fill the disk, and SQLite needs space even to delete, because the log grows
- * first. So a file next to the store reserves space. If a write fails, the running daemon frees half of this file; the
- * next start may free the other half. The file is filled again when enough space is free. */
+ * While less of the disk is free than configured, the store accepts no operation that needs space, but jobs still end
+ * and can be deleted. Other programs may still fill the disk, and SQLite needs space even to delete, because the log
+ * grows first. So a file next to the store reserves space. If a write fails, the running daemon frees half of this
+ * file. The next start may free the other half. The file is filled again when enough space is free. */
 #include "server/jobs/store_sqlite_int.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
     RESERVE_BYTES = 8 * 1024 * 1024, /* measured: deleting a job with 64 MiB of rows needs a log of 0.3 MiB */
     LOG_BYTES = 4 * 1024 * 1024,     /* SQLite checkpoints the log at 1000 pages, which is about this size */
     STEP_PAGES = 256,                /* pages of one vacuum step: 1 MiB, which takes some milliseconds */
-    KEPT_PAGES = 1024,               /* free pages kept for new rows, in addition to an eighth of all pages; chosen */
+    KEPT_PAGES = 1024,               /* 4 MiB kept so that new rows rarely extend the file, plus an eighth of it */
 };
 #define ROUND_SECONDS 1.0
 #define STEP_SECONDS 0.02
@@ -73,7 +73,7 @@ static void note_space(sqlite_store *s) {
     if (low == s->low) return;
     s->low = low;
     log_write(s->base.log, low ? LOG_ERROR : LOG_INFO, "store",
-              LOG_FIELDS(log_text("message", low ? "the disk is nearly full: no submissions, no runs of jobs"
+              LOG_FIELDS(log_text("message", low ? "the disk is nearly full: submissions are refused, jobs wait"
                                                  : "the disk has space again"),
                          log_number("free_bytes", free_bytes(s))));
 }
@@ -107,7 +107,7 @@ bool sqlite_space_gain(sqlite_store *s) {
 
 bool sqlite_log_cut(sqlite_store *s) {
     sqlite3 *db = s->writer.db;
-    sqlite3_busy_timeout(db, 0); /* if a reader needs the log, do not wait: the next round retries */
+    sqlite3_busy_timeout(db, 0); /* if a reader needs the log, do not wait, since the next round retries */
     int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
     return rc == SQLITE_OK;

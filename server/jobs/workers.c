@@ -1,4 +1,4 @@
-/* workers.c — runs jobs; see workers.h. Each worker has a thread; one lock guards the state that the threads share. The
+/* workers.c — runs jobs; see workers.h. Each worker has a thread. One lock guards the state that the threads share. The
  * lock is never held during a call of the store, so no function waits long for the lock.
  *
  * A claim runs without the lock. A client may therefore cancel a job after its claim has been committed and before its
@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define POLL_SECONDS 1.0
-#define BACKOFF_MOST_SECONDS 30.0 /* bound on the delays between retries, 1 s, 2 s, 4 s, ...; chosen */
+/* Bound on the delays 1 s, 2 s, ... between retries. After the store responds again, jobs resume within this time. */
+#define BACKOFF_MOST_SECONDS 30.0
 
 /* ---- the store --------------------------------------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ bool worker_is_interrupted(worker *p) {
     return interrupted;
 }
 
-/* Reads a claimed job again, and cancels its run if a client has canceled or deleted it during the claim. */
+/* Reads a claimed job again, and cancels its run if a client has canceled or deleted the job during the claim. */
 static void read_job_again(worker *p, const job *claimed) {
     job now;
     store_status status = STORE_CALL(p->workers->services.store, find, claimed->id, NULL, &now);
@@ -91,7 +92,7 @@ static void read_job_again(worker *p, const job *claimed) {
 }
 
 /* Claims a job, and further members if it belongs to the same sweep as the last claim. The first claim of a sweep has
- * one member, so that its time is known before more are claimed. */
+ * one member, so that the time of a member is known before more members are claimed. */
 static bool claim_jobs(worker *p, job_claim *c) {
     store *s = p->workers->services.store;
     size_t more = 0;
@@ -108,7 +109,7 @@ static bool claim_jobs(worker *p, job_claim *c) {
     return true;
 }
 
-/* Claims jobs. If cancel_run_of or on_lost is called during the claim, it applies to the claimed jobs. */
+/* Claims jobs. A call of cancel_run_of or on_lost during the claim applies to the claimed jobs. */
 static bool take_jobs(worker *p, job_claim *c) {
     workers *w = p->workers;
     pthread_mutex_lock(&w->lock);

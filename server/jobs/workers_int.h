@@ -19,7 +19,7 @@ typedef struct worker {
     atomic_bool cancel;               /* stops the run that is in progress */
     bool lost;                        /* the lease on the store has been lost */
     /* Used by the thread of the worker only: */
-    char batch[JOB_ID_BYTES]; /* batch of the last claim; "" if it had none */
+    char batch[JOB_ID_BYTES]; /* id of the batch of the last claimed job; "" if the job has no batch */
     job claimed[BLOCK_MEMBERS_MAX];
     size_t most; /* number of members of this batch to claim together; 0: they run as single jobs */
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
@@ -34,7 +34,7 @@ struct workers {
     uint64_t cancellations; /* number of calls of cancel_run_of */
     bool stopping;
     double busy_until;  /* time of the end of the last run */
-    double claim_after; /* no claim before this time, after a failure of the store */
+    double claim_after; /* after a failure of the store, no job is claimed before this time */
     int faults;         /* failures of the store since it last stored the end of a run */
     size_t count;
     worker *members;
@@ -76,10 +76,10 @@ typedef struct job_claim {
 bool worker_is_canceled(worker *p, int64_t number);           /* true if a client has canceled the claimed job */
 bool worker_is_interrupted(worker *p);                        /* true during shutdown or after the loss of the lease */
 bool workers_wait_to_try_again(workers *w, int tries);        /* waits before a retry; returns false during shutdown */
-void workers_note_store(workers *w, bool failed);             /* the store has failed, or has stored the end of a run */
-void worker_open_budget(worker *p, budget *b, const job *of); /* and takes a CPU slot */
+void workers_note_store(workers *w, bool failed);             /* records that the store failed or stored an end */
+void worker_open_budget(worker *p, budget *b, const job *of); /* also takes a CPU slot */
 
-/* job_run.c: all functions below set run->reported once the store has the result or refuses it. */
+/* job_run.c: all functions below set run->reported once the store has stored or refused the result. */
 void job_run_all(job_run *run); /* runs the job and stores its result */
 void job_run_finish(job_run *run, const job_end *end);
 void job_run_requeue(job_run *run);

@@ -2,8 +2,8 @@
  * (chains.c).
  *
  * Prints the time per step at rtol 1e-6 and the bytes that a model allocates during a run. A time is the median of
- * rounds in which both sides alternate. Exponents are slopes of log(cost) over log(length). Exits with 1 if a chain in
- * x and y differs from the hand-written one by more than the tolerances explain.
+ * rounds in which both sides alternate. Exponents are slopes of log(cost) over log(length). Exits with 1 if hamel and
+ * the hand-written program differ by more than 1e4 times the tolerance times the length.
  *
  * bench_chains [rounds] */
 #include "tests/bench/chains.h"

@@ -1,8 +1,8 @@
 /* bench_program.c — nanoseconds per operation: values and tangents of compiled programs.
  *
  * Two kinds of operation sequences (tapes) are compiled:
- * - "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and quotients. Operands are chosen
- *   from the last 64 values, all of moderate size.
+ * - "random": 35 % sums, 47 % products, 6 % sines and cosines, otherwise differences and quotients. Operands are drawn
+ * from the last 64 values, all of moderate size.
  * - "chain": mass matrix and generalized forces of a planar chain of n links in angles, derived from its energies.
  *   Such programs are typical of the engine.
  *

@@ -4,8 +4,8 @@
  * bench_rows [rounds]
  *
  * 256 oscillators give 1,001 rows of 513 columns. The output is discarded. "written" is the time of a run minus that of
- * a run without a writer, per number. The goals (chosen) are twice the time of std::to_chars for text formats, and 0.3
- * times this time for npy. Each figure is the minimum of all rounds. */
+ * a run without a writer, per number. The goals are twice the time of std::to_chars for text formats, and 0.3 times
+ * this time for npy. Each figure is the minimum of all rounds. */
 #include "api/simulate.h"
 #include "engine/base/shortest_digits.h"
 #include "tests/bench/baselines.h"
@@ -67,7 +67,7 @@ static double seconds_of(const hamel_model *model, const row_format *format, api
     row_writer *writer = format ? row_writer_open(format, (byte_sink){&c, take}) : NULL;
     if (writer) observer = api_observer_of(writer);
     double start = processor_seconds();
-    require(api_run(model, NULL, &observer, "rows") == HAMEL_OK, "the run");
+    require(api_run(model, NULL, &observer, "rows") == HAMEL_OK, "the run fails");
     double seconds = processor_seconds() - start;
     row_writer_close(writer);
     return seconds;
@@ -82,7 +82,7 @@ int main(int arguments, char **argv) {
     api_limits limits = api_limits_default();
     api_failure failure = {0};
     hamel_model *model = api_prepare(description, strlen(description), NULL, 0, &limits, NULL, "rows", &failure);
-    require(model != NULL, failure.text ? failure.text : "the model");
+    require(model != NULL, failure.text ? failure.text : "the model cannot be derived");
     double plain = HUGE_VAL, digits = HUGE_VAL, written[FORMATS_MOST], numbers = 1;
     for (size_t k = 0; k < FORMATS_MOST; k++) written[k] = HUGE_VAL;
     long rounds = arguments > 1 ? strtol(argv[1], NULL, 10) : ROUNDS;

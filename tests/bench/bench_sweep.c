@@ -1,12 +1,12 @@
 /* bench_sweep.c — members of a sweep per second on one core: hamel's sweeps compared with a hand-written loop over
  * CVODE.
  *
- * Double pendulums start at random angles and run for 10 s at rtol 1e-6. Only the last state of each is stored. The
- * hand-written program (baselines.c) creates one CVODE integrator and reinitializes it for each member. This integrator
- * uses Adams, fixed-point iteration and hamel's vector operations. hamel runs the same members with hamel_run_members
- * in SIMD lanes, and then one by one with method adams. Errors are differences from the hand-written program at rtol
- * 1e-12. Some of the motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if the errors of the
- * sweep are larger than those of the hand-written program.
+ * Double pendulums start at random angles and run for 10 s at rtol 1e-6. Only the last state of each member is stored.
+ * The hand-written program (baselines.c) creates one CVODE integrator and reinitializes it for each member. This
+ * integrator uses Adams, fixed-point iteration and hamel's vector operations. hamel runs the same members with
+ * hamel_run_members in SIMD lanes, and then one by one with method adams. Errors are differences from the hand-written
+ * program at rtol 1e-12. Some of the motions are chaotic, so medians and 95 % quantiles are printed. Exits with 1 if
+ * the errors of the sweep are larger than those of the hand-written program.
  *
  * Then compares members in SIMD lanes with runs of the same members one by one, for systems without constraints, with
  * constraints and with events.
@@ -82,7 +82,7 @@ static hamel_model *prepare_by(const baseline *b, const char *method) {
     api_failure failure = {0};
     hamel_model *model =
         api_prepare(b->description, strlen(b->description), assignments, 3, &limits, NULL, b->name, &failure);
-    require(model != NULL, "the model");
+    require(model != NULL, "the model cannot be derived");
     return model;
 }
 

@@ -1,17 +1,17 @@
 /* bench_systems.c — small systems: right-hand side, derivation, and time to solution, compared with hand-written C
  * (baselines.c).
  *
- * Right-hand side: accelerations at states along the motion. Constrained systems are hand-written in fewer variables
- * than hamel uses. The systems in `same` are hand-written in hamel's coordinates with multipliers, to separate the
- * effect of the formulation.
+ * For the right-hand side, the benchmark evaluates accelerations at states along the motion. Constrained systems are
+ * hand-written in fewer variables than hamel uses. The systems in `same` are hand-written in hamel's coordinates with
+ * multipliers, to separate the effect of the formulation.
  *
- * Time to solution: both sides use the same method and compute 101 rows. A run includes creating and freeing the
- * integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's vector
- * operations, the fastest practical choice. Equal tolerances do not mean equal errors, and the error is not a smooth
- * function of the tolerance. So the benchmark measures a curve of time over error for each side, with a series of
- * tolerances. `equal` is hamel's time divided by the time of the hand-written program at the same error, as the median
- * over hamel's points. Errors are maxima over all rows and compared columns, relative to the hand-written program at
- * tight tolerances, so that fast but wrong results are detected.
+ * For the time to solution, both sides use the same method and compute 101 rows. A run includes creating and freeing
+ * the integrator. The hand-written programs are measured with SUNDIALS' serial vectors as packaged, and with hamel's
+ * vector operations. Equal tolerances do not mean equal errors, and the error is not a smooth function of the
+ * tolerance. So the benchmark measures a curve of time over error for each side, with a series of tolerances. `equal`
+ * is hamel's time divided by the time of the hand-written program at the same error, as the median over hamel's points.
+ * Errors are maxima over all rows and compared columns, relative to the hand-written program at tight tolerances, so
+ * that fast but wrong results are detected.
  *
  * Runs of all kinds alternate in rounds. A figure is the median of the rounds. Exits with 1 if an error exceeds 1e4
  * times its tolerance.
@@ -28,7 +28,7 @@
 
 enum { ROUNDS = 5, ROUNDS_MAX = 101, SWEEP = 13, PER_DECADE = 2 };
 static const double LOOSEST = 1e-4; /* largest tolerance of the series */
-static const int SHOWN[] = {4, 10}; /* tolerances 1e-6 and 1e-9 */
+static const int SHOWN[] = {4, 10}; /* indices of the tolerances 1e-6 and 1e-9 */
 
 enum { HAMEL, DEFAULT, PACKAGED, BY_HAND, KINDS }; /* DEFAULT is hamel with the method that `auto` selects */
 
@@ -152,7 +152,7 @@ static void measure(const baseline *b, int point, int rounds, const table *refer
     hamel_model_free(models[DEFAULT]);
 }
 
-/* Long runs at loose tolerances may lose at most four digits, because the motion amplifies errors (limit chosen). */
+/* An error may exceed its tolerance by at most four decades, because long motions amplify errors. */
 static bool plausible(run_cost costs[KINDS][SWEEP], int point) {
     bool good = true;
     for (int kind = 0; kind < KINDS; kind++) good = good && costs[kind][point].error < 1e4 * tolerance_at(point);

@@ -1,13 +1,13 @@
 /* bench_trees.c — growth of cost with the number of bodies of a tree, and comparison with Simbody.
  *
- *   pendulums in angles   a chain as a person types it: positions or velocities are sums over the links
- *   revolute joints       random trees of rigid bodies (tests/reference/revolute_tree.h), in frames of frames and with
- *                         joint constraints
+ *   pendulums in angles   a chain whose positions or velocities are sums over the links
+ *   revolute joints       random trees of rigid bodies (tests/reference/revolute_tree.h), described by nested frames and
+ *                         by joint constraints
  *
- * "derive" is the time from the text to a model with machine code, "evaluate" the time of one right-hand side, "run" the
- * time of an integration over 2 s with 101 rows at the default tolerances. Times are minima of rounds. Exponents are
- * slopes of log(cost) over log(N). Simbody integrates the same chain of pendulums at accuracy 1e-6. "error" is the distance
- * of the tip at the end from the tip of a run of hamel at rtol 1e-10.
+ * "derive" is the time from the text to a model with machine code, and "evaluate" is the time of one right-hand side.
+ * "run" is the time of an integration over 2 s with 101 rows at the default tolerances. Times are minima over all
+ * rounds. Exponents are slopes of log(cost) over log(N). Simbody integrates the same chain of pendulums at accuracy
+ * 1e-6. "error" is the distance between the final tip and that of a hamel run at rtol 1e-10.
  *
  * bench_trees [rounds] */
 #include "engine/base/random.h"
@@ -68,7 +68,7 @@ static void find_tip(const table *rows, double tip[2]) {
     for (size_t i = 0; i < rows->columns; i++) tip[0] += sin(a[i]), tip[1] -= cos(a[i]);
 }
 
-/* If `runs`, also integrates the description, whose first `compared` columns after t are angles of links. */
+/* If `runs` is set, also integrates the description, whose first `compared` columns after t are angles of links. */
 static costs measure(const baseline *b, double rtol, const char *assignment, bool runs, int rounds) {
     costs c = {.derive = INFINITY, .run = INFINITY};
     hamel_model *model = NULL;
@@ -135,7 +135,7 @@ static void chain_of_pendulums(const char *const chain[2], int rounds) {
 static void tree_of_joints(bool planar, tree_form form, int rounds) {
     double x[SIZES_MAX], y[3][SIZES_MAX];
     printf("\ntrees of bodies with revolute joints, in %s, %s\n\n%5s |%10s %10s %8s\n", planar ? "the plane" : "space",
-           form == TREE_FRAMES ? "frames of frames" : "joint constraints", "N", "derive ms", "eval us", "kB");
+           form == TREE_FRAMES ? "nested frames" : "joint constraints", "N", "derive ms", "eval us", "kB");
     for (size_t i = 0; i < COUNTS; i++) {
         uint64_t seed = 7;
         revolute_tree t = tree_draw(counts[i], planar, false, seed);

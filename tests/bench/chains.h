@@ -2,10 +2,10 @@
  * contest.h.
  *
  * In x and y: p_i'' = g − T_i d_i + T_{i+1} d_{i+1} with the link vectors d_i and multipliers T_i. The second
- * derivatives of the lengths give a tridiagonal system for T, so the cost is O(N). Baumgarte stabilization has the rate
- * 20/s (chosen, not measured). In angles: M_ij = (N − max(i, j)) cos(a_i − a_j), solved by Cholesky factorization. Or
- * from the tensions: with unit vectors e_i along the links and n_i across them, a_i'' = n_i (p_i'' − p_{i−1}'') and
- * e_i (p_i'' − p_{i−1}'') = −a_i'², which is tridiagonal again. */
+ * derivatives of the lengths give a tridiagonal system for T, so the cost is O(N). Baumgarte stabilization lets errors
+ * of the lengths decay at the rate 20/s. In angles: M_ij = (N − max(i, j)) cos(a_i − a_j), solved by Cholesky
+ * factorization. Or from the tensions: with unit vectors e_i along the links and n_i across them, the equations are
+ * a_i'' = n_i (p_i'' − p_{i−1}'') and e_i (p_i'' − p_{i−1}'') = −a_i'², which is tridiagonal again. */
 #pragma once
 
 #include "tests/bench/contest.h"

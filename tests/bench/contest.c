@@ -1,4 +1,4 @@
-/* contest.c — runs and comparisons of both sides. */
+/* contest.c — runs hamel and the hand-written program, and compares their rows. */
 #include "tests/bench/contest.h"
 
 #include "api/simulate.h"

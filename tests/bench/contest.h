@@ -14,7 +14,7 @@ enum { ROWS = 101, BASELINE_BAND = 3 };
 
 typedef struct baseline {
     const char *name;
-    const char *method; /* for both sides: "adams" or "bdf" */
+    const char *method; /* method of both programs: "adams" or "bdf" */
     const char *description;
     double stop;
     sunindextype states;

@@ -1,4 +1,4 @@
-# Start of the tests of the command line; source this file first.
+# Setup of the command-line tests; source this file first.
 . "${BASH_SOURCE[0]%/*}/../daemon.sh"
 
 # call ARGUMENTS...: runs hamel and stores its exit status in $code and its output in the files out and err.

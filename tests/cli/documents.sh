@@ -38,7 +38,7 @@ follow() {
     cp -r files work && cd work || exit 2
     parts
     count=$(find . -maxdepth 1 -name 'command.*' | wc -l)
-    [ "$count" -gt 0 ] || outcome 1 "$1: has commands"
+    [ "$count" -gt 0 ] || outcome 1 "$1 contains commands"
     for ((k = 1; k <= count; k++)); do
         eval "$(cat "command.$k")" >out 2>&1 </dev/null && as_wanted "$k"
         outcome $? "$1: $(cat "command.$k")" || remarks <out

@@ -38,7 +38,7 @@ report $? "the file is stored byte for byte"
 call wait "$job"; code_is 0 && grep -qx "$job completed" out && [ ! -s err ]
 report $? "wait returns when the job has ended"
 call results "$job"; code_is 0 && cmp -s out rows.csv
-report $? "the rows of a job are the same bytes as those of a local run"
+report $? "the rows of a job have the same bytes as those of a local run"
 call results "$job" --output rows.npy --format npy --summary summary.json; code_is 0 && [ ! -s out ] &&
     grep -q '"status":"completed"' summary.json && "$hamel" run system.json --server '' --format npy | cmp -s - rows.npy
 report $? "the rows are the same in another format, with the summary in a file"

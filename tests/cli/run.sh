@@ -63,7 +63,7 @@ call run system.json --set q=1; code_is 3 && grep -q '`q`' err
 report $? "an unknown parameter is rejected"
 call run system.json --sensitivities 'l, x.initial' --set 'simulation.record=x,d(x)/d(l)' --samples 2
 code_is 0 && sed -n 1p out | grep -qx 't,x,d(x)/d(l)'
-report $? "--sensitivities takes names, and record bare ones"
+report $? "--sensitivities and simulation.record accept lists of names"
 call run system.json --set q; code_is 2
 report $? "--set needs NAME=VALUE"
 call run system.json --output rows2.csv --summary summary.json; code_is 0 && [ ! -s out ] && cmp -s rows2.csv rows.csv &&
@@ -85,9 +85,9 @@ report $? "a wrong method is an error of the command line, or of the description
 "$hamel" run system.json --jit off --summary off.json >off 2>err && call run system.json --jit on --summary on.json &&
     cmp -s off out && grep -q '"evaluation":"interpreter"' off.json && grep -q '"evaluation":"\(machine code\|interpreter\)"' on.json
 report $? "machine code gives the same bytes, and the summary names the evaluator"
-call run system.json --jit maybe; code_is 2 && grep -q -- '--jit is auto, on or off, not `maybe`' err
+call run system.json --jit maybe; code_is 2 && grep -q -- '--jit must be auto, on or off, not `maybe`' err
 report $? "--jit accepts auto, on or off"
-call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'option of hameld' err
+call run system.json --jit off --server http://127.0.0.1:9; code_is 2 && grep -q 'set --jit of hameld' err
 report $? "--jit is rejected for runs on a server"
 call run system.json --set simulation.max_steps=20; code_is 4 && [ -s out ] && grep -q 'incomplete\|max_steps' err
 report $? "an incomplete run is reported, and its rows are kept"

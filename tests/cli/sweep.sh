@@ -144,11 +144,11 @@ report $? "a missing token is reported"
 HAMEL_TOKEN=$(cat token)
 export HAMEL_TOKEN
 call sweep study.json --server "$url"; code_is 0 && [ ! -s err ] && cmp -s out table.csv && [ "$(wc -l <out)" = 101 ]
-report $? "a sweep on a server gives the bytes of a local sweep"
+report $? "a sweep on a server has the same bytes as a local sweep"
 for file in own partly family; do
     call sweep $file.json --server "$url"; code_is $([ $file = partly ] && echo 4 || echo 0) && cmp -s out $file.csv || break
 done; [ $file = family ] && cmp -s out $file.csv
-report $? "members with their own models give the same bytes on a server"
+report $? "members with their own models have the same bytes on a server"
 for wrong in "" --set\ simulation.max_steps=2; do
     "$hamel" sweep partly.json $wrong --jobs 1 >here 2>here.err; here=$?
     call sweep partly.json $wrong --server "$url" --output there; code_is $here && cmp -s here there && cmp -s here.err err && [ ! -s out ] || break

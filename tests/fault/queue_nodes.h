@@ -1,5 +1,5 @@
-/* queue_nodes.h — several daemons with one queue in PostgreSQL, their jobs, and checks of the queue. A failed step fails
- * the running cmocka test. */
+/* queue_nodes.h — several daemons with one queue in PostgreSQL, their jobs, and checks of the queue. A failed step
+ * fails the running cmocka test. */
 #pragma once
 
 #include "tests/http/daemon.h"

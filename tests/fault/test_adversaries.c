@@ -16,8 +16,8 @@
 
 enum { BODY_BYTES = 1 << 20, FILL_BYTES = BODY_BYTES - 1000 };
 
-/* SECONDS_MOST in seconds, BYTES_MOST in bytes: the daemon's limits for one description (server/main.c: 20 s, 1 GiB),
- * plus an allowance (chosen) for a run of one second and the response. */
+/* Limits in seconds and bytes. The daemon's limits for one description are 20 s and 1 GiB (server/main.c). The
+ * differences allow for a run of one second and for the response. */
 static const double SECONDS_MOST = 23, BYTES_MOST = 1.2e9;
 
 static test_daemon d;

@@ -1,6 +1,6 @@
-/* test_faults.c — faults of the machine in a daemon: a full disk, a read-only directory, a missing store, a store in
- * use, no descriptors, no memory, termination at any time. The daemon must report each fault, keep all accepted data,
- * and work normally after the cause is removed. */
+/* test_faults.c — a daemon on a machine with faults. The disk is full, the directory is read-only, the store is missing
+ * or in use, descriptors or memory run out, or the daemon is terminated. The daemon must report each fault, keep all
+ * accepted data, and work normally after the cause is removed. */
 #include "tests/http/daemon.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static void a_job_whose_rows_do_not_fit_is_run_again(void **state) {
     char *id = submit(&d, oscillator(system, sizeof system, "wide", 1e5, 1e5));
     snprintf(path, sizeof path, "/v1/jobs/%s", id);
     wait_for_log(&d, "postponed");
-    sleep_seconds(2.5); /* in seconds, chosen: long enough for a second attempt, which fails too */
+    sleep_seconds(2.5); /* in seconds; the second attempt starts after 1 s and fails too */
     cJSON *job = ask_json(&d, "GET", path, NULL, NULL, 200);
     assert_true(strcmp(json_text_of(job, "status"), "queued") == 0 ||
                 strcmp(json_text_of(job, "status"), "running") == 0);

@@ -23,7 +23,7 @@
 static void several_nodes_run_each_job_once(void **state) {
     (void)state;
     submitted s = new_jobs(long_tests() ? JOBS_MOST : 300);
-    snprintf(lease, sizeof lease, "60"); /* in seconds (chosen): no lease expires on a busy machine */
+    snprintf(lease, sizeof lease, "60"); /* in seconds; a lease of this length does not expire on a busy machine */
     start_nodes(NODES);
     double begin = now_seconds();
     submit_jobs(&s);

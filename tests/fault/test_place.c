@@ -1,6 +1,6 @@
 /* test_place.c — the files of a store and their names. A daemon serves a store only if no other daemon has it open
- * under any name. If the file of its store has been moved or replaced, the daemon accepts no jobs, because it would not
- * find the jobs at the next start. */
+ * under any name. If the file of its store has been moved or replaced, the daemon accepts no jobs. At the next start it
+ * would not find these jobs. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>

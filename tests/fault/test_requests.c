@@ -1,6 +1,6 @@
-/* test_requests.c — faults of the machine while a daemon is in use: failing allocations, broken sockets, a disk that is
- * full for a while, a clock shifted by an hour, no descriptors. The daemon must continue, report errors, release all
- * resources, and recover automatically. */
+/* test_requests.c — faults of the machine while a daemon is in use. Allocations fail, sockets break, the disk is
+ * temporarily full, the clock is shifted by an hour, or descriptors run out. The daemon must continue, report errors,
+ * release all resources, and recover automatically. */
 #include "api/simulate.h"
 #include "tests/fault/faults.h"
 #include "tests/http/daemon.h"
@@ -108,8 +108,8 @@ static void each_allocation_may_fail_and_the_next_request_is_served(void **state
         check_well(&questions[k]);
         wait_until_quiet();
         long before = atomic_load(&f->live), failed = starve(&questions[k]);
-        /* bound on the additional blocks (chosen): caches may grow during the first requests, but a leak of one block
-         * per failed allocation must exceed the bound */
+        /* A leak of one block per failed allocation adds `failed` blocks, twice the first term. The 60 blocks allow for
+         * caches that grow during the first requests. */
         long more = LONG_MAX, bound = failed / 2 + 60;
         for (double until = hang_time(); more > bound && now_seconds() < until; sleep_seconds(0.1))
             more = atomic_load(&f->live) - before; /* the number decreases while connections end and jobs complete */

@@ -236,7 +236,7 @@ int main(void) {
         ENDED(below_the_bound_submissions_are_rejected_and_jobs_wait),
         ENDED(a_job_whose_rows_cannot_be_written_for_a_while_completes), ENDED(a_store_shrinks_when_jobs_are_deleted),
         ENDED(
-            a_full_disk_lets_jobs_be_deleted_and_the_daemon_start), /* last, because this test may move the process to another namespace */
+            a_full_disk_lets_jobs_be_deleted_and_the_daemon_start), /* last: it may move the process to another namespace */
     };
     return cmocka_run_group_tests_name("space", tests, NULL, NULL);
 }

@@ -79,7 +79,8 @@ static int connect_to(unsigned port) {
     return peer;
 }
 
-/* Sends as much as the daemon accepts. Returns the number of bytes sent, or `size` if the daemon has closed the connection. */
+/* Sends as much as the daemon accepts. Returns the number of bytes sent. If the daemon has closed the connection,
+ * returns `size`. */
 static size_t send_some(int peer, const uint8_t *data, size_t size) {
     ssize_t sent = send(peer, data, size, MSG_NOSIGNAL);
     if (sent < 0) return errno == EAGAIN ? 0 : size;
@@ -88,8 +89,8 @@ static size_t send_some(int peer, const uint8_t *data, size_t size) {
 }
 
 /* Sends `data` and reads until the daemon closes the connection or sends nothing for `quiet_ms` after the last byte of
- * `data`. The limit is needed because the daemon may wait for the rest of an incomplete request. Stores the
- * first bytes of the response in head[HEAD] and returns their number. */
+ * `data`. The limit is needed because the daemon may wait for the rest of an incomplete request. Stores the first bytes
+ * of the response in head[HEAD] and returns their number. */
 static size_t talk(unsigned port, const uint8_t *data, size_t size, int quiet_ms, char head[HEAD]) {
     char rest[4096];
     size_t length = 0, sent = 0;

@@ -4,9 +4,9 @@
  *
  * Passes every file of the corpus to LLVMFuzzerTestOneInput, then COUNT mutations. A mutation changes, removes, repeats
  * or inserts bytes, or inserts pieces of other files of the corpus. Equal corpus, count and seed give equal inputs on
- * every machine. If SAVE is given, each input is first written to that file. After a crash,
- * the file contains the input that caused the crash. Each input is in an allocated block of exactly its size, so that sanitizers detect reads beyond its
- * end. */
+ * every machine. If SAVE is given, each input is first written to that file. After a crash, the file contains the input
+ * that caused the crash. Each input is in an allocated block of exactly its size, so that sanitizers detect reads
+ * beyond the end. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
     HAMEL_TEST_EXCHANGES=FILE tests/http/check_openapi.py
 
 The status, media type and body of each response must be described for the operation. Each operation must occur with
-each of its successful statuses. TAP.
+each of its successful statuses. The output is TAP.
 """
 import json
 import os
@@ -84,7 +84,7 @@ def check_document():
         taken = [resolved(p) for p in DESCRIPTION["paths"][path].get("parameters", []) + operation.get("parameters", [])]
         in_path = {p["name"] for p in taken if p["in"] == "path"}
         if in_path != set(re.findall(r"\{([^}]*)\}", path)):
-            found.append(f"{method} {path}: the path has other parameters than {sorted(in_path)}")
+            found.append(f"{method} {path}: the parameters {sorted(in_path)} do not match the path")
         found += [f"{method} {path}: unknown tag {t}" for t in operation["tags"] if t not in tags()]
     verdict("schemas, operations, path parameters and tags of the description are consistent", found)
 
@@ -114,7 +114,7 @@ def check_answer(exchange, response):
         return [f"media type {media or 'none'} is not described"]
     found = check_body(exchange, media, content[media].get("schema", {}))
     if "\nx-request-id:" not in exchange["headers"].lower():
-        found.append("no X-Request-Id")
+        found.append("X-Request-Id is missing")
     return found
 
 
@@ -126,7 +126,7 @@ def check_exchanges(exchanges):
         if at is None:
             if exchange["method"] == "OPTIONS" or exchange["status"] in BEFORE_ROUTING:
                 continue
-            wrong.append(f"{place}: no such operation is described")
+            wrong.append(f"{place}: this operation is not described")
             continue
         path, method = at
         operation = DESCRIPTION["paths"][path][method]

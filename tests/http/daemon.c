@@ -70,8 +70,8 @@ static pid_t spawn(const char *const *arguments, int output) {
     if (pid > 0) return pid;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    /* A system call that is not in the list of seccomp.c fails the test. Sanitizers and valgrind use additional
-     * calls. */
+    /* A system call that the filter rejects kills the daemon, so the test fails. Sanitizers and valgrind need
+     * additional system calls, so the variable is set only if slowness() is 1. */
     if (slowness() <= 1) setenv("HAMELD_SECCOMP", "kill", 0);
     execv(words[0], (char *const *)words);
     _exit(127);
@@ -251,7 +251,7 @@ static size_t collect(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
-/* Records requests and replies for tests/http/check_openapi.py, one line each. */
+/* Records a request and its reply on one line, for tests/http/check_openapi.py. */
 static void record(const char *method, const char *path, const char *body, size_t length, const answer *a) {
     const char *file = getenv("HAMEL_TEST_EXCHANGES");
     char type[128], coding[32];
@@ -366,7 +366,7 @@ bool answer_header(const answer *a, const char *name, char *value, size_t room) 
 
 cJSON *answer_json(const answer *a) {
     cJSON *tree = cJSON_ParseWithLength(a->body, a->length);
-    if (!tree) print_error("no JSON: %s\n", a->body);
+    if (!tree) print_error("the body is not JSON: %s\n", a->body);
     assert_non_null(tree);
     return tree;
 }

@@ -66,7 +66,7 @@ int close_tested(void **state) {
 int start_server(void **state) {
     (void)state;
     log_init(&quiet, LOG_SILENT, STDERR_FILENO);
-    postgres_start(&server, "fsync=off"); /* these tests simulate no power failures */
+    postgres_start(&server, "fsync=off"); /* data need not survive a power failure */
     return 0;
 }
 

@@ -18,7 +18,8 @@ extern test_postgres server;
 /* Opens a store; an error fails the test. */
 store *open_url(const char *url);
 
-/* Set-up and tear-down of a test. *state names the kind of the store, which is empty at the start. */
+/* Set-up and tear-down of a test. *state is the name of the kind of store. The store is empty at the start of the
+ * test. */
 int open_fresh(void **state);
 int close_tested(void **state);
 

@@ -110,8 +110,8 @@ static long status_for_host(const test_daemon *server, const char *host) {
     return status;
 }
 
-/* A web page may resolve its own host name to this machine (DNS rebinding). Browsers then treat requests from the page as
- * same-origin. If the daemon requires tokens, the page is harmless, because it has no token. */
+/* A web page may resolve its own host name to this machine (DNS rebinding). Browsers then treat requests from the page
+ * as same-origin. If the daemon requires tokens, the page is harmless, because it has no token. */
 static void without_tokens_requests_must_name_this_machine(void **state) {
     (void)state;
     static const char *const local[] = {"localhost",    "LocalHost:8080", "127.0.0.1",
@@ -342,7 +342,7 @@ static void a_fast_client_is_rejected_with_a_time_to_retry(void **state) {
 static void quotas_limit_jobs_and_bytes(void **state) {
     (void)state;
     char system[512], path[128], large[6000];
-    /* rows count toward the quota `stored_bytes`, too */
+    /* rows also count toward the quota `stored_bytes` */
     const char *quiet = oscillator(system, sizeof system, "long, few rows", 1e9, 3);
     char *first = submit_as(SMALL, quiet);
     char *second = submit_as(SMALL, quiet);
@@ -386,7 +386,7 @@ static void wait_for_end(int owner, const char *id, const char *wanted) {
     assert_string_equal(status, wanted);
 }
 
-/* Many runs are active at the same time; each would store two megabytes. */
+/* Eight runs are active at the same time. Without the quota, each run would store 2.4 MB. */
 static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
     (void)state;
     enum { JOBS = 8, ROW_BYTES = 3 * sizeof(double) };
@@ -406,7 +406,7 @@ static void a_quota_of_bytes_ends_runs_and_keeps_their_rows(void **state) {
         assert_int_equal(status_as(ROWS, "DELETE", path, NULL), 204);
         free(ids[k]);
     }
-    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* the quota has space again */
+    char *id = submit_as(ROWS, oscillator(system, sizeof system, "fits", 10, 11)); /* the deletions free the quota */
     wait_for_end(ROWS, id, "completed");
     assert_int_equal(rows_of(ROWS, id, problem, sizeof problem), 11);
     free(id);
@@ -494,7 +494,7 @@ static void the_program_creates_tokens(void **state) {
 
 /* ---- changes of the token file ---- */
 
-/* ann gets another token and fewer scopes, bob is removed, carl is added; then the file becomes invalid. */
+/* ann gets another token and fewer scopes, bob is removed, and carl is added. Then the file becomes invalid. */
 static void tokens_are_read_again_on_sighup(void **state) {
     (void)state;
     test_daemon own;

@@ -1,5 +1,5 @@
-/* test_analyses.c — POST /v1/analyses: the same report as that of the command line, and errors with pointers into
- * the body. */
+/* test_analyses.c — POST /v1/analyses returns the same report as the command line, and reports errors with pointers
+ * into the body. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static const char knife_edge[] =
     "\"kinetic_energy\": \"x'^2 + y'^2 + phi'^2\", \"simulation\": {\"stop\": 1},"
     "\"constraints\": [{\"name\": \"edge\", \"equation\": \"x'*sin(phi) = y'*cos(%s)\"}]}";
 
-/* Writes a request whose constraint contains `angle`; `rest` is appended after the system. */
+/* Writes a request whose constraint contains `angle`. `rest` is appended after the system. */
 static const char *request_with(char *out, size_t room, const char *angle, const char *rest) {
     char system[1000];
     snprintf(system, sizeof system, knife_edge, angle);

@@ -81,11 +81,11 @@ static void a_sweep_becomes_a_table_of_its_members(void **state) {
         assert_true(cJSON_GetArrayItem(row, 0)->valuedouble == member);
         assert_true(k == stiffness[member] && a == 1 + member % 2);
         assert_string_equal(cJSON_GetArrayItem(row, 5)->valuestring, "completed");
-        /* The bound, relative to a, is 100 times the tolerance 1e-10 (factor chosen), because step errors add up over
-         * up to three quarters of a period. */
+        /* The bound, relative to a, is the sum of 100 step errors at the tolerance 1e-10. A run covers at most three
+         * quarters of a period. */
         assert_true(fabs(cJSON_GetArrayItem(row, 7)->valuedouble - a * cos(w * 1.5)) < 1e-8 * a);
-        /* |x'| <= a w. The maximum may lie between rows 0.75e-3 apart; the relative error is at most w^2
-         * (0.75e-3/2)^2/2. */
+        /* |x'| <= a w. Rows are 0.75e-3 apart, and the maximum may be between two rows. Its relative error is then at
+         * most w^2 (0.75e-3/2)^2/2 = 6.3e-7. */
         double top = w * 1.5 > acos(0) ? a * w : a * w * sin(w * 1.5);
         assert_true(fabs(cJSON_GetArrayItem(row, 9)->valuedouble - top) < 1e-6 * a * w);
     }
@@ -250,7 +250,7 @@ static void a_client_may_wait_for_all_members(void **state) {
     snprintf(path, sizeof path, "/v1/batches/%s", json_text_of(batch, "id"));
     a = ask(&d, "DELETE", path, NULL, NULL);
     assert_int_equal(a.status, 204);
-    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* only for 405 and OPTIONS */
+    assert_false(answer_header(&a, "Allow", applied, sizeof applied)); /* Allow belongs to OPTIONS and status 405 */
     answer_clear(&a);
     cJSON_Delete(batch);
 }

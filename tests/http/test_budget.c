@@ -144,7 +144,7 @@ static void an_analysis_ends_at_the_time_limit(void **state) {
 static void the_derivations_of_a_batch_have_one_budget(void **state) {
     (void)state;
     test_daemon d;
-    char *many = costly_batch(400, 25), *few = costly_batch(2, 4);
+    char *many = costly_batch(400, 80), *few = costly_batch(2, 4);
     write_tokens(false);
     start(&d, (const char *const[]){"--derive-limit", "1", NULL});
     answer a = ask_with(&d, &tokens[OTHER], "POST", "/v1/batches", many);
@@ -179,7 +179,7 @@ static void check_sharing(const char *path, const char *body) {
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/simulations", system), 200);
         oscillator(system, sizeof system, "small", 10 + k, 3);
         assert_int_equal(status_with(&d, &tokens[OTHER], "POST", "/v1/jobs", system), 201);
-        sleep_seconds(0.05); /* in seconds (chosen, not measured): both requests have probably started by then */
+        sleep_seconds(0.05); /* in total, the five pauses give both hostile requests 0.25 s to start */
     }
     for (int k = 0; k < 2; k++) {
         assert_false(is_answered(hostile[k]));

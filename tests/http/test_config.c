@@ -1,4 +1,4 @@
-/* test_config.c — options from flags, environment and file; invalid options and their messages. */
+/* test_config.c — options from flags, environment and file, and the messages for invalid options. */
 #include "server/config.h"
 #include "tests/http/daemon.h"
 
@@ -96,7 +96,7 @@ static void an_unknown_option_is_rejected(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         bool taken = read_two(bad[i][0], bad[i][1], no_environment);
-        if (taken) print_error("%s %s was taken\n", bad[i][0], bad[i][1] ? bad[i][1] : "");
+        if (taken) print_error("%s %s was accepted\n", bad[i][0], bad[i][1] ? bad[i][1] : "");
         assert_false(taken);
         assert_true(strlen(message) > 0);
     }
@@ -228,7 +228,7 @@ static void jobs_that_ended_long_ago_are_deleted(void **state) {
     (void)state;
     test_daemon d;
     char system[512], path[128];
-    daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* 0.9 s */
+    daemon_start(&d, (const char *const[]){"--keep-days", "0.00001", NULL}); /* 0.00001 days are 0.9 s */
     char *old = submit(&d, oscillator(system, sizeof system, "old", 1, 3));
     char *running = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, old, "completed");

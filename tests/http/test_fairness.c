@@ -1,4 +1,4 @@
-/* test_fairness.c — one owner requests all resources while another owner requests few.
+/* test_fairness.c — one owner requests all resources while another owner requests few resources.
  *
  * The tests check the order of events, which does not depend on the machine. --time-limit limits the time for which a
  * job occupies a worker. */
@@ -82,8 +82,8 @@ static cJSON *run_a_job(void) {
     return job;
 }
 
-/* The times at which workers claimed members between the submission and the start of a job, by the daemon's clock. Times
- * are strings whose alphabetical order is chronological. */
+/* The times at which workers claimed members between the submission and the start of a job, by the daemon's clock.
+ * Times are strings whose alphabetical order is chronological. */
 typedef struct claims {
     char times[CLAIMS_MOST][40];
     size_t count;
@@ -99,7 +99,7 @@ static void note_claim(claims *c, const char *started, const cJSON *job) {
     snprintf(c->times[c->count++], sizeof c->times[0], "%s", started);
 }
 
-/* Reads a page of members, newest first. Sets `cursor` to that of the next page, or to "" after the last. */
+/* Reads a page of members, newest first. Sets `cursor` to the cursor of the next page, or to "" after the last page. */
 static void note_claims(claims *c, const cJSON *batch, const char *status, const cJSON *job, char cursor[64]) {
     char path[256];
     snprintf(path, sizeof path, "/v1/jobs?batch=%s&status=%s&limit=500%s%s", json_text_of(batch, "id"), status,

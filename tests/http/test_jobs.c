@@ -232,7 +232,7 @@ static void events_are_stored_among_the_rows(void **state) {
     stored = results(id, "?from=1.5", "application/x-ndjson"); /* the first bounce is at t = 0.45 */
     assert_null(strstr(stored.body, "\"t\":0.45"));
     answer_clear(&stored);
-    stored = results(id, "", "text/csv"); /* CSV has no events */
+    stored = results(id, "", "text/csv"); /* CSV output omits events */
     assert_null(strstr(stored.body, "bounce"));
     answer_clear(&stored);
     answer_clear(&live);
@@ -488,7 +488,7 @@ static void a_queued_job_is_canceled_without_running(void **state) {
     (void)state;
     char system[SYSTEM_BYTES], path[PATH_BYTES], *running[64];
     endless(system, sizeof system);
-    int busy = 64; /* more jobs than workers */
+    int busy = 64; /* exceeds the number of workers */
     for (int i = 0; i < busy; i++) running[i] = submit(&d, system);
     cJSON *job = ask_json(&d, "POST", job_path(path, running[busy - 1], "/cancel"), NULL, "", 202);
     assert_string_equal(json_text_of(job, "status"), "canceled");

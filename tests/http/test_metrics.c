@@ -48,7 +48,7 @@ static void queue_and_store_are_shown(void **state) {
     size_t count = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
     for (size_t i = 0; i < count; i++) running[i] = submit(&d, endless(system, sizeof system));
     wait_for_status(&d, running[0], "running");
-    sleep_seconds(1.1); /* in seconds: longer than the ages that are checked below */
+    sleep_seconds(1.1); /* 1.1 s exceeds the age of 1 s that is checked below */
     assert_true(sample("hamel_jobs_queued") >= 2);
     assert_true(sample("hamel_jobs_running") >= 1);
     assert_true(sample("hamel_queue_age_seconds") >= 1);

@@ -96,7 +96,7 @@ static void memory_is_limited_and_used_models_are_kept(void **state) {
     assert_true(lease.known && lease.model == held.model);
     model_cache_release(c, &lease);
     model_cache_release(c, &held);
-    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached; an old model is not */
+    lease = taken(c, system_with(text, sizeof text, 19, "")); /* the newest model is cached, but an old model is not */
     assert_true(lease.known);
     model_cache_release(c, &lease);
     lease = taken(c, system_with(text, sizeof text, 2, ""));
@@ -170,8 +170,8 @@ static void *derive_many(void *context) {
     return NULL;
 }
 
-/* Derivations take turns in the CPU slots, but each derivation keeps its memory until its end. Therefore the number of
- * simultaneous derivations is limited. */
+/* Derivations share the CPU slots, but each derivation uses its memory until its end. The cache therefore limits the
+ * number of simultaneous derivations. */
 static void the_number_of_simultaneous_derivations_is_limited(void **state) {
     (void)state;
     enum { THREADS = 8, LOOKS = 2000 };

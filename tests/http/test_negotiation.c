@@ -107,7 +107,7 @@ static void unchanged_content_is_304(void **state) {
         a = ask(&d, "GET", paths[i], (const char *const[]){"Accept-Encoding: gzip", header, NULL}, NULL);
         assert_int_equal(a.status, 304);
         assert_int_equal(a.length, 0);
-        /* Headers that describe the body must be those of the 200 response (RFC 9110 8.6 and 15.4.5). */
+        /* Headers that describe the body must equal the headers of the 200 response (RFC 9110 8.6 and 15.4.5). */
         assert_true(answer_header(&a, "ETag", of_304, sizeof of_304));
         assert_string_equal(of_304, etag);
         assert_true(answer_header(&a, "Vary", of_304, sizeof of_304));

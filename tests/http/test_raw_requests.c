@@ -1,7 +1,7 @@
 /* test_raw_requests.c — raw requests that client libraries do not send. For each row of the table, the test checks the
- * first status and whether the daemon closes the connection. A proxy and the daemon might disagree on the end of some
- * requests. In this case, the daemon must not respond to the bytes after the request (a second request to /smuggled).
- * Responses without X-Request-Id come from libmicrohttpd. */
+ * first status and whether the daemon closes the connection. If a proxy and the daemon could disagree on the end of a
+ * request, a second request to /smuggled follows. The daemon must not respond to the second request. Responses without
+ * X-Request-Id come from libmicrohttpd. */
 #include "tests/http/daemon.h"
 
 #include <setjmp.h>
@@ -128,7 +128,7 @@ static void a_raw_request_is_answered_as_in_the_table(void **state) {
     free(out);
 }
 
-/* If libmicrohttpd cannot parse a request, it sends a page of its own. This page must not contain parts of the
+/* If libmicrohttpd cannot parse a request, it sends its own error page. This page must not contain parts of the
  * request. */
 static void responses_of_the_library_repeat_nothing_of_the_request(void **state) {
     (void)state;

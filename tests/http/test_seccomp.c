@@ -141,7 +141,7 @@ static int an_internet_socket(void) {
 typedef struct probe {
     const char *name;
     int (*run)(void);
-    unsigned keeps; /* bits KEEP_x that permit the call; 0: always permitted; NEVER: never permitted */
+    unsigned keeps; /* KEEP_x bits that permit the call, 0 if it is always permitted, or NEVER */
 } probe;
 
 #define PROBE(name, keeps) \
@@ -217,7 +217,7 @@ static int run_filtered(seccomp_mode how, unsigned keeps, int (*run)(void)) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The filter of an analysis process permits none of the optional calls except those for machine code. */
+/* Of the optional calls, the filter of an analysis process permits only the calls for machine code. */
 static void an_analysis_process_has_fewer_calls(void **state) {
     (void)state;
     for (size_t k = 0; k < PROBES; k++) {

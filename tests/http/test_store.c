@@ -1,5 +1,5 @@
 /* test_store.c — the store without a daemon. Stores in memory, in a SQLite file and in PostgreSQL must satisfy the
- * common contract; tests of files use SQLite only. */
+ * common contract. Tests of files use SQLite only. */
 #include "tests/http/store_fixture.h"
 
 #include <setjmp.h>
@@ -107,13 +107,13 @@ static void a_quota_counts_active_jobs_and_stored_bytes(void **state) {
     assert_int_equal(submit_for("q", "x", (store_quota){.bytes = 3 * alone + run}), STORE_OK);
 }
 
-/* Names, assignments and the batch itself count toward `stored_bytes` until they are deleted. */
+/* The batch and its members, with names and assignments, count toward `stored_bytes` until deletion. */
 static void a_quota_limits_the_size_of_a_batch(void **state) {
     (void)state;
     batch_member members[3];
     job_batch made = {0};
     store_counts counts;
-    const int size = (JOB_BASE_BYTES + 2 + 4 + 2) + 3 * (JOB_BASE_BYTES + 2 + 5); /* name, body, plan */
+    const int size = (JOB_BASE_BYTES + 2 + 4 + 2) + 3 * (JOB_BASE_BYTES + 2 + 5); /* bytes of the batch and 3 members */
     for (int k = 0; k < 3; k++) members[k] = (batch_member){.name = "nm", .assignments = "[1,2]"};
     batch_submission sent = {
         .whole = {.owner = "q", .name = "nm", .body = "{  }", .length = 4, .quota = {.bytes = size - 1}},
@@ -140,7 +140,7 @@ static void look_at_rows(int64_t number, int64_t rows) {
     row_chunk_clear(&chunk);
 }
 
-/* Rows are stored up to the owner's quota for all runs; the end of a job is always stored. */
+/* The quota limits the stored rows of all runs of an owner. The end of a job is always stored. */
 static void a_quota_limits_the_rows_of_runs(void **state) {
     (void)state;
     char owner[64];
@@ -504,8 +504,8 @@ static void a_status_that_does_not_exist_is_rejected(void **state) {
 /* ---- query plans of SQLite ---- */
 
 /* A page of a list must be read from an index, starting at the first row of the page. Other rows must not be read. The
- * inner statement `picked` selects the rows and must not sort. The outer statement may sort and sum these rows, some
- * hundred at most. */
+ * inner statement `picked` selects the rows and must not sort. The outer statement may sort and sum the rows of the
+ * page, which are at most a few hundred. */
 static void check_plan(sqlite3 *db, unsigned statement) {
     static const char *const tables[] = {"SCAN jobs", "SCAN batches", "SCAN member_counts"};
     char room[SQL_TEXT_BYTES], explain[SQL_TEXT_BYTES + 32];

@@ -34,7 +34,8 @@ static void submit_single(const char *owner) {
     job_clear(&made);
 }
 
-/* Claims a job and up to TOGETHER - 1 further members of its sweep. Returns their number, 0 if no job is queued. */
+/* Claims a job and up to TOGETHER - 1 further members of its sweep. Returns the number of claimed jobs, or 0 if no job
+ * is queued. */
 static size_t claim_some(job jobs[TOGETHER]) {
     char *body;
     size_t length, more = 0;
@@ -49,8 +50,8 @@ static void clear_jobs(job *jobs, size_t count) {
     for (size_t k = 0; k < count; k++) job_clear(&jobs[k]);
 }
 
-/* Each member is claimed once, in order, and no claim mixes sweeps or takes single jobs. PostgreSQL may claim fewer
- * members together, because only reserved jobs can be started. */
+/* Each member is claimed once, in order. A claim contains either a single job or members of one sweep. PostgreSQL may
+ * claim fewer members together, because only reserved jobs can be started. */
 static void members_of_one_sweep_are_claimed_together(void **state) {
     job_batch first, second;
     job jobs[TOGETHER];
@@ -141,7 +142,7 @@ static void results_of_members_are_stored_together(void **state) {
     assert_int_equal(tested->kind->event_at(tested, jobs[0].number, 0, &stored), STORE_OK);
     assert_string_equal(stored.json, event.json);
     free(stored.json);
-    /* the header, the texts and the rows of each member, and the event of the first */
+    /* size of the header, texts and rows of each member; the event of the first member is added below */
     size_t each = strlen(header) + strlen(ends[0].end.summary) + strlen(ends[0].end.collected) + sizeof values;
     assert_int_equal(tested->kind->counts(tested, &counts), STORE_OK);
     assert_int_equal(counts.bytes - bytes, count * each + strlen(event.json));
@@ -152,7 +153,7 @@ static void results_of_members_are_stored_together(void **state) {
     batch_clear(&made);
 }
 
-/* If the results of all members exceed the quota, none is stored. */
+/* If the results of all members together exceed the quota, no result is stored. */
 static void results_beyond_the_quota_are_not_stored(void **state) {
     (void)state;
     double values[ROWS * COLUMNS] = {0};
@@ -174,7 +175,7 @@ static void results_beyond_the_quota_are_not_stored(void **state) {
     batch_clear(&made);
 }
 
-/* A member that was requeued has stored nothing, so it may be claimed with others again. */
+/* A requeued member has no stored rows, so it may be claimed together with other members. */
 static void requeued_members_are_claimed_again(void **state) {
     (void)state;
     job_batch made;
@@ -193,13 +194,13 @@ static void requeued_members_are_claimed_again(void **state) {
     batch_clear(&made);
 }
 
-/* A submission whose members are made while the store requests them. */
+/* A submission whose members are generated when the store requests them. */
 typedef struct source {
-    size_t requests, fails_after; /* number of requests so far; number of requests that succeed */
+    size_t requests, fails_after; /* number of requests, and number of requests that succeed */
     bool has_snapshots, seen_incomplete;
 } source;
 
-/* Runs on the thread of the writer. Readers have their own connections, but a store in memory has no snapshots: there a
+/* Runs on the thread of the writer. Readers have their own connections. In a store in memory, which has no snapshots, a
  * reader would wait for the writer. */
 static bool fill(void *context, size_t first, size_t number, batch_member *out) {
     source *from = context;
@@ -251,7 +252,8 @@ static void many_members_are_submitted_in_steps(void **state) {
     batch_clear(&made);
 }
 
-/* The store requests all members for their sizes, and then those of each step twice. The second step fails. */
+/* The store requests all members once to compute their sizes. Then it requests the members of each step twice. The
+ * requests fail during the second step. */
 static void a_submission_that_fails_leaves_nothing(void **state) {
     (void)state;
     source from = {.fails_after = (MANY + SQL_GROUP - 1) / SQL_GROUP + 2 * 32 + 10};
@@ -274,7 +276,7 @@ static void in_file(const char *sql) {
     sqlite3_close(db);
 }
 
-/* The store as a daemon leaves it that ends after half of the members. */
+/* Changes a store as if the daemon had ended after the submission of half of the members. */
 static const char interrupted[] = "DELETE FROM jobs WHERE member>=50; UPDATE batches SET submitted=50";
 
 static batch_submission few(batch_member members[FEW]) {
@@ -322,7 +324,7 @@ static void an_interrupted_submission_is_deleted_after_some_minutes(void **state
     batch_clear(&made);
 }
 
-/* After a cancelation no more members are submitted. */
+/* If an interrupted submission is canceled, no further members are submitted. */
 static void canceling_an_interrupted_submission_ends_it(void **state) {
     (void)state;
     batch_member members[FEW];

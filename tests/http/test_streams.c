@@ -162,7 +162,7 @@ static void two_hundred_streams_all_progress(void **state) {
     for (int i = 0; i < STREAMS; i++) sockets[i] = begin_run(system, "text/csv");
     double until = hang_time();
     int moving = 0;
-    /* each stream sends more bytes than fit in its ring buffer */
+    /* each stream must send more bytes than its ring buffer of 256 KiB can hold */
     while (moving < STREAMS && now_seconds() < until) {
         moving = 0;
         for (int i = 0; i < STREAMS; i++) {
@@ -179,7 +179,8 @@ static void two_hundred_streams_all_progress(void **state) {
     free(bytes);
     if (moving < STREAMS) print_error("only %d of %d streams sent more than 320 KiB\n", moving, STREAMS);
     assert_int_equal(moving, STREAMS);
-    /* 200 ring buffers of 256 KiB take 50 MiB; the rest of the bound (chosen) is for stacks */
+    /* 200 ring buffers of 256 KiB take 50 MiB. The other 150 MiB of the bound, 0.75 MiB per stream, are for the runs
+     * and their stacks. With unbounded buffers, the memory would grow with the number of rows. */
     if (slowness() <= 1) assert_true(resident < (size_t)200 * MIB);
     wait_until_idle();
 }
@@ -368,7 +369,7 @@ static void a_run_beyond_the_time_limit_is_incomplete(void **state) {
 
 /* ---- shutdown ---- */
 
-/* Reads the rest of a response and returns its size; the last bytes are stored in `tail`. */
+/* Reads the rest of a response and returns its size. Stores the last bytes in `tail`. */
 static size_t receive_rest(int s, char *bytes, size_t room, char tail[512]) {
     size_t n, total = 0, kept = 0;
     while ((n = receive(s, bytes, room)) > 0) {
@@ -416,7 +417,8 @@ static void every_stream_ends_with_a_problem_on_shutdown(void **state) {
     free(bytes);
 }
 
-/* The rows of the short run exceed ring buffer and sockets, so the run cannot end before the client reads. */
+/* The rows of the short run do not fit in the ring buffer and the sockets, so the client must read before the run can
+ * end. */
 static void streamed_runs_may_finish_after_sigterm_and_endless_ones_are_canceled(void **state) {
     (void)state;
     enum { ROWS = 400000 };

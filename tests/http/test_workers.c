@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-/* The fake store abandons a claim after this time (chosen), which is reached only if the test fails. */
+/* Time in seconds after which the fake store abandons a claim. A passing test does not reach this time. A shorter time
+ * could fail tests on a slow machine, and a longer time would delay the report of a failure. */
 #define CLAIM_SECONDS 5.0
 enum { JOB = 7 };
 

@@ -17,7 +17,7 @@ start_daemon --log-level info
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
 metric() { curl -fsS "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 
-# 1: in addition to the integration, a request may use 0.3 ms of CPU time (limit chosen)
+# 1: in addition to the integration, a request may use 0.3 ms of CPU time
 before=$(cpu_ticks)
 wrk -t1 -c64 -d"${seconds}s" --timeout 10s --latency -s post.lua "$url/v1/simulations" >out 2>&1
 read -r requests errors rate p99 < <(numbers out)

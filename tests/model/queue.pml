@@ -74,7 +74,7 @@ active [NODES] proctype node() {
             job = NOTHING; tried = false
         fi
       }
-    /* RELEASE: jobs of the node in the database that it does not run. */
+    /* RELEASE: releases jobs that the database assigns to the node but the node does not run. */
     :: atomic { leased[me] && status[0] == running && holder[0] == me && job != 0 -> release(0) }
     :: atomic { leased[me] && status[1] == running && holder[1] == me && job != 1 -> release(1) }
     :: atomic { mishaps > 0 && alive > 1 -> mishaps--; alive--; dead[me] = true; break }

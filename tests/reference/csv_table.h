@@ -15,7 +15,7 @@ typedef struct csv_table {
 bool csv_table_read(csv_table *table, const char *text, size_t length, char *reason, size_t size);
 void csv_table_clear(csv_table *table);
 
-/* Returns the index of a column, or -1. */
+/* Returns the index of a column, or -1 if the column does not exist. */
 ptrdiff_t csv_table_column(const csv_table *table, const char *name);
 
 static inline double csv_table_value(const csv_table *table, size_t row, size_t column) {

@@ -5,8 +5,8 @@
 #include "tests/unit/motion.h"
 
 /* Returns `span`, halved until a small relative change of all velocities grows by at most a factor of 100 and at most
- * two impacts occur. The factor 100 is chosen: step errors of 1e-11 then grow to at most 1e-9, a hundredth of the bound
- * in mechanism_compare. */
+ * two impacts occur. Step errors of 1e-11 then grow to at most 1e-9, which is a hundredth of the bound in
+ * mechanism_compare. */
 double mechanism_span(const ne_system *start, double span);
 
 /* Compares positions, velocities and angular velocities of all bodies in a row with the state `s` at the same time. If

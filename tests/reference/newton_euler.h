@@ -75,7 +75,7 @@ typedef struct ne_system {
     double gravity[3], t;
 } ne_system;
 
-void ne_rotation(const double e[4], double R[9]); /* by rows */
+void ne_rotation(const double e[4], double R[9]); /* computes the rotation matrix R, row by row */
 void ne_point(const ne_system *s, const ne_end *end, double p[3]);
 
 /* Projects the velocities onto the joints, orthogonally in the metric of the masses. */

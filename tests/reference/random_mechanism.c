@@ -51,7 +51,7 @@ static void about(const double axis[3], double angle, double e[4]) {
 static ne_body *add_body(ne_system *s, uint64_t *seed) {
     ne_body *b = &s->bodies[s->body_count++];
     *b = (ne_body){.mass = between(seed, 0.5, 3), .e = {1}};
-    /* mean squares of the coordinates of the mass; moments of inertia from these satisfy the triangle inequality */
+    /* mean squares of the coordinates of the mass; sums of two of them satisfy the triangle inequality */
     double x[3];
     for (int i = 0; i < 3; i++) x[i] = between(seed, 0.05, 0.4);
     for (int i = 0; i < 3; i++) b->inertia[i] = b->mass * (x[(i + 1) % 3] + x[(i + 2) % 3]);

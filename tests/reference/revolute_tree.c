@@ -53,7 +53,7 @@ void tree_free(revolute_tree *t) {
 /* --- kinematics ------------------------------------------------------------------------------------------------------ */
 
 typedef struct placed {
-    double R[9], r[3], v[3], a[3]; /* R: body to inertial axes, by rows; motion of the centre */
+    double R[9], r[3], v[3], a[3]; /* R: body to inertial axes, row by row; r, v, a: motion of the centre */
     double w[3], turn[3];          /* angular velocity and acceleration, inertial components */
     double e[4];                   /* quaternion of R, scalar first */
 } placed;

@@ -14,9 +14,9 @@
 typedef enum tree_form { TREE_FRAMES, TREE_JOINTS } tree_form;
 
 typedef struct tree_body {
-    int parent;           /* an earlier body, or −1 for the ground */
-    int axis;             /* 0, 1 or 2 */
-    double at[3], arm[3]; /* joint from the centre of the parent in its axes; own centre from the joint in own axes */
+    int parent;              /* an earlier body, or −1 for the ground */
+    int axis;                /* 0, 1 or 2 */
+    double at[3], arm[3];    /* parent's centre to joint, in the parent's axes; joint to own centre, in body axes */
     double mass, inertia[3]; /* principal moments; the plane uses the third */
 } tree_body;
 
@@ -30,9 +30,7 @@ typedef struct revolute_tree {
 revolute_tree tree_draw(size_t count, bool planar, bool chain, uint64_t seed);
 void tree_free(revolute_tree *t);
 
-/* Angles and rates of the joints. Computes from them the state of the description `joints` and, if `acceleration` is
- * not NULL, from the second derivatives of the angles the accelerations of the centres. Arrays: see tree_columns.
- * Source: r = r_p + R_p at + R arm, differentiated twice. */
+/* Angles of the joints, their rates, and their second derivatives, which may be NULL. */
 typedef struct tree_motion {
     const double *angle, *rate, *acceleration;
 } tree_motion;
@@ -42,9 +40,11 @@ static inline size_t tree_width(const revolute_tree *t) {
     return t->planar ? 3 : 7;
 }
 
-/* q, v: count × tree_width entries, body by body. a: count × 3 components of the accelerations of the centres. */
+/* Computes the state q, v of the description `joints`: count × tree_width entries, body by body. If m.acceleration is
+ * not NULL, also computes the accelerations of the centres, a: count × 3 components. Source: r = r_p + R_p at + R arm,
+ * differentiated twice. */
 void tree_place(const revolute_tree *t, tree_motion m, double *q, double *v, double *a);
 
-/* Returns the text of the description at a state, with positions of the centres as the outputs pxK, pyK and pzK, a run
- * of `stop` seconds, `samples` rows and the tolerances `rtol`. The caller frees the text. */
+/* Returns the text of the description at a state. The outputs pxK, pyK and pzK are the positions of the centres. The
+ * run has `stop` seconds, `samples` rows and the tolerances `rtol`. The caller frees the text. */
 char *tree_describe(const revolute_tree *t, tree_form form, tree_motion start, double stop, int samples, double rtol);

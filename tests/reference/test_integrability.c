@@ -83,8 +83,8 @@ static void expect_integrals(const cJSON *found, const cJSON *wanted) {
     if (wanted != NULL) assert_int_equal(cJSON_GetArraySize(found), cJSON_GetArraySize(wanted));
 }
 
-/* Compares the growth vector with that of the file. At steps 1, 2 and the last step, the dimensions of the growth
- * vector and of the derived flag must have the same sum as at step 0. */
+/* Compares the growth vector with that of the file. The dimensions of the growth vector and of the derived flag must
+ * have the same sum at steps 0, 1, 2 and the last step. */
 static void expect_flags(const cJSON *found, const cJSON *wanted, int time) {
     const cJSON *growth = member(found, "growth"), *derived = member(found, "derived_flag");
     int steps = cJSON_GetArraySize(wanted), systems = cJSON_GetArraySize(derived);

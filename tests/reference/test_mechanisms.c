@@ -3,7 +3,7 @@
  *
  * Both integrations have step errors below 1e-11. In the chosen spans, changes of the initial state grow by at most a
  * factor of 100. Therefore positions and velocities of all bodies must agree with a relative error of at most 1e-7.
- * This limit leaves a margin for errors that add up. HAMEL_TEST_LONG tests 200 mechanisms instead of 24. */
+ * This limit allows for errors that add up. HAMEL_TEST_LONG tests 200 mechanisms instead of 24. */
 #include "tests/reference/mechanism_compare.h"
 #include "tests/reference/random_mechanism.h"
 

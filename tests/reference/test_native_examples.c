@@ -20,7 +20,7 @@ static double random_value(uint64_t *seed) {
     static const double special[] = {0, -0.0, 1, -1, 0.5, 1e200, -1e200};
     uint64_t r = random_bits(seed);
     if (r % 10 == 0) return special[r / 10 % (sizeof special / sizeof *special)];
-    return ldexp((double)(int64_t)r, -62); /* -2 to 2 */
+    return ldexp((double)(int64_t)r, -62); /* a number from -2 to 2 */
 }
 
 static bool same_bits(double x, double y) {

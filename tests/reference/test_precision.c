@@ -4,8 +4,8 @@
  * The tolerance bounds the error of a step relative to the size of the variables. Along the run these errors add up to
  * at most tolerance × size × span, where `size` includes the angular rates. The step size, and therefore the error, is
  * not a continuous function of the tolerance. So over five decades of tolerance, each error must decrease by at least
- * two decades. The geometric mean of all errors must decrease by four decades (both limits are chosen: they leave three
- * decades and one decade for the irregular errors). */
+ * two decades. The geometric mean of all errors must decrease by four decades. These limits leave three decades and one
+ * decade for the irregular errors. */
 #include "tests/reference/precision.h"
 
 #include <math.h>

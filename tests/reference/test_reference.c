@@ -179,7 +179,7 @@ static ptrdiff_t row_at(const csv_table *table, double t) {
     return found;
 }
 
-/* If the case specifies tolerances for the column, uses these tolerances, otherwise those of the case. */
+/* Uses the tolerances of the column if the case specifies them, otherwise the tolerances of the case. */
 static double allowed_error(const reference_case *c, const char *column, double value) {
     const cJSON *tolerance = cJSON_GetObjectItemCaseSensitive(c->expected, "tolerance");
     const cJSON *columns = cJSON_GetObjectItemCaseSensitive(tolerance, "columns");

@@ -1,4 +1,4 @@
-/* test_trees.c — random trees of bodies with revolute joints, in frames of frames and with joint constraints
+/* test_trees.c — random trees of bodies with revolute joints, described by nested frames and by joint constraints
  * (revolute_tree.h).
  *
  * Both descriptions share the kinematics of the fixture only. For equal states they must have equal accelerations, and
@@ -45,8 +45,8 @@ static double largest(const double *x, size_t count) {
     return most;
 }
 
-/* Computes the second derivatives of the angles from `frames`, then the accelerations of the centres from them and from
- * `joints`. Returns the largest difference relative to the largest acceleration. */
+/* Computes the accelerations of the centres in two ways: from the second derivatives of the angles in `frames`, and
+ * from `joints`. Returns the largest difference relative to the largest acceleration. */
 static double compare_at(const revolute_tree *t, dynamics *frames, dynamics *joints, uint64_t *seed) {
     const size_t n = t->count, width = tree_width(t), lengths = t->planar ? 2 : 3;
     double *angle = numbers(3 * n), *q = numbers(3 * width * n), *expected = numbers(3 * n), apart = 0;
@@ -136,8 +136,8 @@ static size_t instructions_of(size_t count, bool planar, tree_form form) {
     return instructions;
 }
 
-/* If the work is linear in N, the increments from 50 to 100 and from 100 to 200 bodies have the ratio 2; if it is
- * quadratic, the ratio is 4. */
+/* Compares the increments of work from 50 to 100 and from 100 to 200 bodies. If the work is linear in N, their ratio is
+ * 2. If the work is quadratic, the ratio is 4. */
 static void the_work_is_linear_in_the_number_of_bodies(void **state) {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {

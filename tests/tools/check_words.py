@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The vocabulary check: words that this project has replaced, in comments, messages, help texts, documents and names.
+"""Finds words that this project has replaced, in comments, messages, help texts, documents and names.
 
     tests/tools/check_words.py [PATH...]      PATH: a file or folder; default: all files that git tracks or would add
 
@@ -72,7 +72,8 @@ WORDS = [
     (r"retired words? of the layout", "", r"", r"^$"),
 ]
 
-# A clause without a main clause: "What is due", "Those that fail", at the start of a comment, a sentence or a table cell.
+# A relative clause without a main clause: "What is due", "Those that fail", at the start of a comment, a sentence or a
+# table cell.
 HEADLESS = re.compile(r"(?:^|[.!;|] +|^#+ +|^[-*] +|— )\**(what|who|whoever|those|whatever)\b(?! of\b|(?<=; those))([^.;|]*)", re.I)
 
 # Names of functions, types, variables and files.
@@ -179,7 +180,7 @@ def findings(path):
         code = C_TOKEN.sub(blank, text)
         for match in NAMES.finditer(code):
             if not NOT_NAMES.search(match.group()):
-                yield match.start(), match.group(), "the name in the vocabulary of CONTRIBUTING.md"
+                yield match.start(), match.group(), "the word in ARCHITECTURE.md (Words)"
 
 
 def files(arguments):

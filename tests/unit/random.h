@@ -1,5 +1,4 @@
-/* random.h — random numbers for tests; a seed gives the same numbers in every run, so that failures are
- * reproducible. */
+/* random.h — random numbers for tests. A seed gives the same numbers in every run, so failures are reproducible. */
 #pragma once
 
 #include <stddef.h>

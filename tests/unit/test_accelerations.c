@@ -118,13 +118,14 @@ static void programs_of_the_examples_solve_the_equations_of_motion(void **state)
         hamel_model_free(model);
     }
     assert_true(programs > 100);
-    /* 9 of 10 states (chosen): the other systems have singular mass matrices or redundant constraints */
+    /* The program's result is rejected if the mass matrix is singular or constraints are redundant. This may apply to
+     * at most a tenth of all states. */
     assert_true(trusted > 9 * programs);
 }
 
 /* Checks the program for the steps of a projection onto the level at a random state near the initial state: A x = r for
- * random r, and x M d = 0 for a random direction d with A d = 0. The direction is computed by matrices. Returns false if
- * the program's pivots are too small. */
+ * random r, and x M d = 0 for a random direction d with A d = 0. The direction is computed by matrices. Returns false
+ * if the program's pivots are too small. */
 static bool check_correction(const char *name, dynamics *k, bool position, uint64_t *seed) {
     const hamel_model *model = k->model;
     const model_dynamics *d = &model->dynamics;
@@ -311,7 +312,7 @@ static const char *const trees[] = {
     /* a chain in absolute angles, on a moving base */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (cos(t) + " SUM_OF("a[j]'*cos(a[j])") ")^2 + (" SUM_OF(
         "a[j]'*sin(a[j])") ")^2)/2`, `potential_energy`: `-9.81*sum(i, 1, N, " SUM_OF("cos(a[j])") ")`",
-    /* a chain in relative angles; the links have moments of inertia */
+    /* a chain in relative angles, whose links have moments of inertia */
     ANGLES "`kinetic_energy`: `sum(i, 1, N, (" SUM_OF(RELATIVE("cos")) ")^2 + (" SUM_OF(
         RELATIVE("sin")) ")^2 + 0.1*(" SUM_OF("a[j]'") ")^2)/2`",
     /* a mass at the tip of the chain, and a small moment of inertia of each link */
@@ -403,8 +404,8 @@ static void the_mass_matrix_of_shared_sums_is_that_of_the_expressions(void **sta
     assert_true(factored >= LEAST);
 }
 
-/* Twelve separate chains of 50 links: no entry of M and no residual couples two chains. The passes for M find 64
- * columns each, those for the residuals 512. */
+/* The system consists of twelve separate chains of 50 links. No entry of M and no residual couples two chains. A pass
+ * finds 64 columns of M, or 512 columns of the residuals. */
 static void patterns_of_chains_have_no_entry_between_separate_chains(void **state) {
     (void)state;
     enum { CHAINS = 12, LINKS = 50, ALL = CHAINS * LINKS };
@@ -428,7 +429,8 @@ static void patterns_of_chains_have_no_entry_between_separate_chains(void **stat
     hamel_model_free(model);
 }
 
-/* Products with Bᵀ D B are those with M, and their magnitudes are at least those of the terms of M x. */
+/* Products with Bᵀ D B must equal products with M. The reported magnitudes must be at least the sums of the magnitudes
+ * of the terms of M x. */
 static void products_with_a_factored_mass_matrix_need_no_entries(void **state) {
     (void)state;
     enum { LINKS = 40 };
@@ -458,7 +460,8 @@ static void products_with_a_factored_mass_matrix_need_no_entries(void **state) {
     }
 }
 
-/* Without the entries of M, accelerations agree with those from M, and wrong accelerations are recognized. */
+/* Accelerations computed without the entries of M must equal accelerations computed from M. Wrong accelerations must be
+ * detected. */
 static void states_can_be_evaluated_without_the_mass_matrix(void **state) {
     (void)state;
     enum { LINKS = 40 };
@@ -485,14 +488,14 @@ static void states_can_be_evaluated_without_the_mass_matrix(void **state) {
     assert_true(entry_of(k, 0, 0) > 0);
     dynamics_free(k);
     hamel_model_free(model);
-    model = tree_model(trees[4], LINKS); /* a loop: projections need M */
+    model = tree_model(trees[4], LINKS); /* this chain is a closed loop, and projections need M */
     k = dynamics_create(model);
     assert_true(k && !k->may_omit_mass);
     dynamics_free(k);
     hamel_model_free(model);
 }
 
-/* The number of instructions, without those for right-hand sides, must be linear in the number of links. */
+/* The number of instructions of the accelerations program must be linear in the number of links. */
 static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
     (void)state;
     for (size_t i = 0; i < TREES; i++) {
@@ -503,7 +506,8 @@ static void the_work_for_a_tree_is_linear_in_its_links(void **state) {
             count[k] = program_instruction_count(model->dynamics.accelerations);
             hamel_model_free(model);
         }
-        /* ratio of the increments: 2 if linear, 4 if quadratic; the limit 2.2 is chosen */
+        /* The ratio of the increments is 2 for linear work and 4 for quadratic work. The limit 2.2 allows a quadratic
+         * part of a tenth of the first increment. */
         size_t first = count[1] - count[0], second = count[2] - count[1];
         if (10 * second > 22 * first) fail_msg("tree %zu: %zu, %zu, %zu instructions", i, count[0], count[1], count[2]);
     }

@@ -1,5 +1,5 @@
-/* test_angle_sums.c — engine/graph/angle_sums.c: expands the sine or cosine of a sum if the sines and cosines of its
- * terms are available. */
+/* test_angle_sums.c — engine/graph/angle_sums.c: expansion of the sine or cosine of a sum if the sines and cosines of
+ * its terms are available. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 
@@ -50,7 +50,7 @@ static size_t angles_below(bench *b, const graph_node *roots, size_t count) {
     return angles;
 }
 
-/* Expands the roots and checks that their values at random angles change by rounding only. */
+/* Expands the roots and checks that their values at random angles change only by rounding errors. */
 static void turn(bench *b, graph_node *roots, size_t count) {
     enum { POINTS = 50 };
     graph_node before[32];

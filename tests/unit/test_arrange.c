@@ -80,7 +80,8 @@ static void squares_of_sine_and_cosine_are_combined(void **state) {
     assert_arranged("1 - sin(a)^2 - cos(a)^2", "0");
 }
 
-/* Of several equal forms, the one with the fewest terms is chosen; among these, the one with the fewest factors. */
+/* The result must be the equivalent form with the fewest terms. If several forms have the fewest terms, it must be the
+ * form with the fewest factors. */
 static void even_powers_take_their_shortest_form(void **state) {
     (void)state;
     assert_arranged("(2*cos(a)^2 + sin(a)^2)*x''", "(cos(a)^2 + 1)*x''");

@@ -24,7 +24,7 @@ enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
  * between the kinks. */
 
 typedef struct led {
-    const char *X, *start; /* X: X(t) as an expression; start: X'(0+), the velocity just after t = 0 */
+    const char *X, *start; /* the expressions X(t) and X'(0+), the velocity immediately after t = 0 */
     size_t kinks;
     double kink[6];
     void (*motion)(size_t piece, double t, double *X1, double *X2); /* X', X'' */
@@ -205,8 +205,8 @@ static void momenta_are_continuous_when_masses_jump_and_when_not_linear_in_veloc
     }
 }
 
-/* The base of a double pendulum moves as a table prescribes. In the first description, the table is part of the
- * positions; in the second, it is part of a constraint. The event coincides with a kink. */
+/* The base of a double pendulum moves as a table prescribes. The table is part of the positions in the first
+ * description, and part of a constraint in the second. The event coincides with a kink. */
 static void energies_and_constraints_give_the_same_motion_of_several_bodies(void **state) {
     (void)state;
     static const char simulation[] = "`stop`: 2, `samples`: 5, `rtol`: 1e-10, `atol`: 1e-12";

@@ -37,8 +37,8 @@ static bool mentions(const hamel_error *error, const char *text) {
 
 static const char at_the_end[] = "`final`";
 
-/* Returns true if the run is completed. A completed run must be correct, also in the row at the requested instant. The
- * message of a failed run must name the constraints. */
+/* Returns true if the run is completed. The result of a completed run must be correct, including the row at the
+ * requested instant. The message of a failed run must name the constraints. */
 static bool passes(const char *name, const char *method, double rtol, const char *looked_at) {
     char members[2000], simulation[200];
     snprintf(members, sizeof members, parallelogram, 1e4 * rtol, 1e4 * rtol, looked_at, 1e4 * rtol);
@@ -52,8 +52,8 @@ static bool passes(const char *name, const char *method, double rtol, const char
     if (status == HAMEL_OK) {
         assert_int_equal(s.outcome, HAMEL_COMPLETED);
         if (!s.passed) fail_msg("%s by %s at rtol %g completes with a wrong result", name, method, rtol);
-    } else if (!mentions(&error, "`left`, `right` and `bar` become dependent")) {
-        fail_msg("%s by %s at rtol %g: %s", name, method, rtol, error.count ? error.faults[0].message : "silence");
+    } else if (!mentions(&error, "`left`, `right` and `bar` become redundant")) {
+        fail_msg("%s by %s at rtol %g: %s", name, method, rtol, error.count ? error.faults[0].message : "no message");
     }
     hamel_summary_free(&s);
     hamel_error_clear(&error);
@@ -135,8 +135,8 @@ static void reversed_velocities_and_energy_jumps_end_the_run(void **state) {
     }
 }
 
-/* Returns true if the run ends with an error that contains the text. With or without the error, all rows and check
- * results must be present. */
+/* Returns true if the run ends with an error that contains the text. All rows and check results must be present even if
+ * the run fails. */
 static bool denied(const char *members, const char *simulation, const char *text) {
     hamel_model *model = fixture_model(members, simulation);
     hamel_summary s;
@@ -154,7 +154,7 @@ static bool denied(const char *members, const char *simulation, const char *text
     return found;
 }
 
-/* The integration steps of a free motion miss a narrow bump of the potential; an output row is on the bump. */
+/* The integration steps of a free motion miss a narrow bump of the potential, but an output row is on the bump. */
 static void a_large_balance_error_fails_the_run(void **state) {
     (void)state;
     static const char thrown[] = "`coordinates`: [{`name`: `x`, `velocity`: 4}], `kinetic_energy`: `x'^2/2`,"

@@ -2,9 +2,9 @@
  *
  * Each system is described by bodies, joints and constraints, and run at several tolerances by the methods auto and
  * bdf. The tolerance bounds the error of one step relative to the size of the integrated variables. These errors add up
- * along the run. All rates are about 1 rad/s or more. So a column of size `scale` may have an error of tolerance ×
- * scale × span, with the span in seconds. There is no other allowance, so an error that does not decrease with the
- * tolerance, or a small wrong term, fails the test. */
+ * along the run. All rates are about 1 rad/s or more. The bound on the error of a column of size `scale` is therefore
+ * tolerance × scale × span, with the span in seconds. An error that does not decrease with the tolerance, for example
+ * because of a small wrong term, fails the test. */
 #include "tests/unit/elliptic.h"
 #include "tests/unit/motion.h"
 
@@ -121,7 +121,7 @@ static double axis_y(double t, const double *p) {
     return -axis_across(t, p) * sin(integral(precession_rate, t, p, 1000));
 }
 
-/* The angular momentum is along z; the first body axis is inclined downward by atan(I1 w1/(I3 w3)). */
+/* The angular momentum is along z, and the first body axis is inclined downward by atan(I1 w1/(I3 w3)). */
 static void a_free_body_follows_euler_and_poinsot(void **state) {
     (void)state;
     static const char system[] =
@@ -149,8 +149,8 @@ static void a_free_body_follows_euler_and_poinsot(void **state) {
  * u2)(u - u3), u1 < u < u2 < u3: Goldstein, section 5.7. */
 static double top_height(double t, const double *p) {
     double A = p[0], P = p[1], S = p[2], w = p[3], u2 = p[4];
-    /* E2 is twice the energy of the initial state, in which the tilt rate is zero. u1 and u3, the other roots of the
-     * cubic, follow from their sum and product. */
+    /* E2 is twice the energy of the initial state, in which the tilt rate is zero. The other roots u1 and u3 of the
+     * cubic follow from their sum and product. */
     double E2 = 2 * w * u2 + pow(P - S * u2, 2) / (A * (1 - u2 * u2));
     double sum = (A * E2 + S * S) / (2 * A * w) - u2;
     double product = P * S / (A * w) - 1 - sum * u2;
@@ -233,9 +233,9 @@ static void legendre(double z, double y[2], double slope[2]) {
     }
 }
 
-/* The outputs are spin = Om and turning = phi' sin(tilt). Dividing Greenwood's 4.318 and 4.319 by the tilt rate gives d
- * spin/d tilt = (2/3) turning and d turning/d tilt = 2 spin - turning/tan(tilt). Hence, for every motion of the disk,
- * the spin is a solution of Legendre's equation. */
+/* The outputs are spin = Om and turning = phi' sin(tilt). Greenwood's equations 4.318 and 4.319, divided by the tilt
+ * rate, are d spin/d tilt = (2/3) turning and d turning/d tilt = 2 spin - turning/tan(tilt). Therefore the spin is a
+ * solution of Legendre's equation in every motion of the disk. */
 static void the_spin_of_a_wobbling_disk_is_a_legendre_function(void **state) {
     (void)state;
     double span = 2, y[2], slope[2];
@@ -263,7 +263,7 @@ static void the_spin_of_a_wobbling_disk_is_a_legendre_function(void **state) {
 
 /* --- Chaplygin: the sleigh ----------------------------------------------------------------------------------------- */
 
-/* p contains c, k, t1 and sqrt(m/J). The speed of the blade is c tanh(k (t - t1)); the angular velocity of the body is
+/* p contains c, k, t1 and sqrt(m/J). The speed of the blade is c tanh(k (t - t1)). The angular velocity of the body is
  * c sqrt(m/J)/cosh(k (t - t1)). */
 static double sleigh_speed(double t, const double *p) {
     return p[0] * tanh(p[1] * (t - p[2]));

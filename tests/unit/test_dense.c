@@ -58,7 +58,8 @@ static void cholesky_solves_positive_definite_systems(void **state) {
         assert_true(dense_cholesky(n, l));
         dense_forward(n, l, x);
         dense_backward(n, l, x);
-        /* largest entry of A: a row of |A| |x| does not bound the error of Cholesky's method in this row */
+        /* The bound uses the largest entry of A, because row i of |A| |x| does not bound the error of Cholesky's method
+         * in row i. */
         double size = 0;
         for (size_t i = 0; i < n; i++) size = fmax(size, a[i + n * i]);
         double most = 0;
@@ -121,7 +122,7 @@ static void lu_solves_general_and_indefinite_systems(void **state) {
             size_t pivot[MOST];
             random_fill(&seed, a, n * n, -1, 1);
             for (size_t i = 0; symmetric && i < n * n; i++) a[i] = a[i / n + n * (i % n)];
-            /* scale the first column badly; the next loop scales the last row */
+            /* scale the first column by 1e9 and the last row by 1e-7 */
             for (size_t i = 0; i < n; i++) a[i] *= 1e9;
             for (size_t j = 0; j < n; j++) a[n - 1 + n * j] *= 1e-7;
             random_fill(&seed, b, n, -1, 1);

@@ -296,8 +296,8 @@ static double cost_of_rates(size_t count) {
     return cost;
 }
 
-/* The rate of a sine adds three nodes and a memo entry. This takes about three times as long as the sine itself
- * (measured). If the memo keys collided, the factor would be at least twelve. The limit 9 is chosen between these
+/* Differentiation of a sine adds three nodes and a memo entry, which takes about three times as long as the creation of
+ * the sine (measured). If the memo keys collided, the factor would be at least twelve. The limit 9 is between these two
  * factors. */
 static void storing_derivatives_costs_no_more_than_creating_them(void **state) {
     (void)state;

@@ -148,8 +148,8 @@ static void an_error_in_friction_is_found(void **state) {
     close_analysis(&c);
 }
 
-/* Replaces the compiled dynamics by those of a falsified description. All formulations are derived from it and
- * therefore agree; only the comparison with differences of the original functions can show the error. */
+/* Replaces the compiled dynamics by the dynamics of a falsified description. All formulations of the falsified
+ * description agree. Only the comparison with differences of the original functions can detect the error. */
 static void errors_on_which_all_formulations_agree_are_found(void **state) {
     (void)state;
     static const char *const bead =
@@ -185,8 +185,8 @@ static void errors_on_which_all_formulations_agree_are_found(void **state) {
     }
 }
 
-/* |x| has no derivative at 0. Near the kink the check must use differences on one side of it; at the kink it must
- * remain undecided. */
+/* |x| has no derivative at 0. Near the kink, the check must use differences on one side of the kink. At the kink, the
+ * check must remain undecided. */
 static void kinks_are_not_reported_as_differences(void **state) {
     (void)state;
     checked c;

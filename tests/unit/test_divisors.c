@@ -34,14 +34,15 @@ typedef struct passage {
     "], `simulation`: {`stop`: 1, `initialization`: `project`}}"
 
 static const passage passages[] = {
-    /* a blade that rotates by 90 degrees; the quasi-velocities are x' and th', then 2 x' and th' + x' */
+    /* a blade that rotates by 90 degrees, first with the quasi-velocities x' and th', then with 2 x' and th' + x' */
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `x'`}, {`name`: `r`, `definition`: `th'`}],", "0", "0",
            "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
     {BLADE("`quasi_velocities`: [{`name`: `u`, `definition`: `2*x'`}, {`name`: `r`, `definition`: `th' + x'`}],", "0",
            "0", "{`name`: `edge`, `equation`: `3*x'*sin(th) = 3*y'*cos(th)`}"),
      2.5, M_PI / 2, "cos(th), in y' (constraint edge)"},
-    /* the same blade without declared quasi-velocities: the engine selects one that needs no division */
+    /* the same blade without declared quasi-velocities, so the engine selects a quasi-velocity that needs no
+     * division */
     {BLADE("", "0", "0", "{`name`: `edge`, `equation`: `x'*sin(th) = y'*cos(th)`}"), 2.5, HUGE_VAL, NULL},
     /* a wheel that rolls: x' determines its angular rate */
     {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `velocity`: 0.5}, `y`, {`name`: `th`, `velocity`: 1}, {`name`: `p`, "
@@ -99,7 +100,7 @@ static void end(integration *i) {
     written_close(&i->e);
 }
 
-/* Integrates one step with the classical Runge–Kutta method; w has at most n components. Returns the status of
+/* Integrates one step with the classical Runge–Kutta method. w has at most n components. Returns the status of
  * `rates`. */
 static int step(integration *i, double t, double h) {
     double k[4][2 * MOST] = {{0}}, at[2 * MOST], lambda[MOST];

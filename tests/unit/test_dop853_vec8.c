@@ -78,8 +78,8 @@ static void errors_fall_with_the_eighth_power_of_the_step(void **state) {
     vec8 *memory = create(&d, &o);
     coarse = worst_after(&d, &o, 6, &dense[0]);
     fine = worst_after(&d, &o, 12, &dense[1]);
-    /* For small steps, the ratio tends to 2^8 = 256 (order 8), and that of the dense output to 2^7 = 128 (order 7). The
-     * limits are chosen lower, because these steps are not small. */
+    /* As the step tends to 0, the ratio of the errors tends to 2^8 = 256 (order 8), or to 2^7 = 128 for the dense
+     * output (order 7). The limits are lower, because the steps of the test are large. */
     assert_true(coarse < 1e-4 && coarse / fine > 150);
     assert_true(dense[0] / dense[1] > 75 && dense[1] < 1e-5);
     free(memory);

@@ -23,7 +23,7 @@ static hamel_model *pendulum(double m, double l, const char *more) {
     return fixture_model(text, more);
 }
 
-/* The acceleration along the circle is −g sin θ; 2λ l is the component of the weight along the rod. */
+/* The acceleration along the circle is −g sin θ. The component of the weight along the rod is 2λ l. */
 static void solution(double m, double l, double *a, double *lambda) {
     a[0] = -9.81 * 0.6 * 0.8;
     a[1] = -9.81 * 0.6 * 0.6;
@@ -128,8 +128,8 @@ static void a_check_that_is_canceled_reports_so(void **state) {
     "`points`: [{`name`: `Q`, `body`: `B`, `at`: [0.2, 0.1, 0.3]}],"                                           \
     "`joints`: [{`name`: `pin`, `type`: `coincident`, `between`: [[0, 0, 0], `Q`]}]"
 
-/* If the orientation is a quaternion, Kane's generalized forces differ from those in the equations with multipliers. So
- * no other solver can replace the result. */
+/* If the orientation is a quaternion, Kane's generalized forces differ from the forces in the equations with
+ * multipliers. Therefore no other solver can replace the result. */
 static void a_solution_with_a_residual_and_no_replacement_is_rejected(void **state) {
     (void)state;
     double a[7] = {1}, lambda[4] = {0};

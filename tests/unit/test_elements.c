@@ -152,7 +152,7 @@ static void frames_may_be_nested_in_any_order_of_declaration(void **state) {
     fixture_close(&f);
 }
 
-/* The sum of the terms of T, and T from the rates of the inertial positions. */
+/* Compares the sum of the terms of T with T computed from the rates of the inertial positions. */
 static void compare_kinetic_energies(const char *members) {
     fixture f;
     fixture_open(&f, members);
@@ -170,8 +170,8 @@ static void compare_kinetic_energies(const char *members) {
     fixture_close(&f);
 }
 
-/* Velocities in deep frames are computed from those of the frames around them. Origins slide in their frames, and one
- * body has the position of one frame and the axes of another. */
+/* Velocities in a nested frame are computed from the velocities of the enclosing frame. The origins of some frames
+ * move, and the position and the axes of one body are given in different frames. */
 static void kinetic_energies_in_deep_frames_are_those_of_the_rates(void **state) {
     (void)state;
     compare_kinetic_energies(
@@ -240,7 +240,7 @@ static void a_body_attached_to_another_body_rotates_with_it(void **state) {
     fixture_close(&f);
 }
 
-/* If a frame has only a position, its axes are those of the frame in `in`, or inertial axes if `in` is missing. */
+/* If a frame has only a position, it has the axes of the frame in `in`, or inertial axes if `in` is missing. */
 static void a_position_in_a_frame_does_not_define_axes(void **state) {
     (void)state;
     fixture f;

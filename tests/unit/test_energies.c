@@ -65,7 +65,7 @@ static void the_parts_of_the_kinetic_energy_add_up(void **state) {
     }
 }
 
-/* T = ½ m r² (θ'² + W² sin²θ), so T1 = 0, and the rate by Greenwood 4.12 is −m r² W W' sin²θ. */
+/* T = ½ m r² (θ'² + W² sin²θ), so T1 = 0, and the rate given in Greenwood 4.12 is −m r² W W' sin²θ. */
 static void the_bead_on_a_hoop_has_its_published_rate(void **state) {
     (void)state;
     char text[4000];
@@ -100,8 +100,8 @@ static const char *const driven[] = {
     "`coordinates`: [{`name`: `th`, `initial`: 1}, {`name`: `ps`, `velocity`: 2}],"
     "`kinetic_energy`: `(th'^2 + ps'^2*sin(th)^2)/2`, `potential_energy`: `-9.81*cos(th)`,"
     "`constraints`: [{`name`: `c`, `equation`: `ps = 2*t + t^2/4`}], `definitions`: {`work`: 0},",
-    /* Greenwood 4.13: a knife edge that rotates relative to its rod; the constraint is catastatic, so its power is
-     * zero */
+    /* Greenwood 4.13: a knife edge that rotates relative to its rod. The constraint is catastatic, so its power is
+     * zero. */
     "`coordinates`: [`x`, `y`, {`name`: `ph`, `velocity`: 1}], `parameters`: {`W`: 0.8},"
     "`kinetic_energy`: `(x'^2 + y'^2) + ph'^2/2 + ph'*(y'*cos(ph) - x'*sin(ph))`, `generalized_forces`: {`x`: `1 - "
     "x'`},"

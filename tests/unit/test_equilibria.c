@@ -223,7 +223,7 @@ static void blades_rest_in_families_and_run_straight(void **state) {
            {BLADE("-1", SLEIGH, "0"), {0, 0, 0}, UNSTABLE, LINEAR, 1, 2});
 }
 
-/* Circular orbits in V = −1/(k r^k) are stable for k < 2; for k = 2 the amended potential is flat. */
+/* Circular orbits in V = −1/(k r^k) are stable for k < 2. For k = 2, the amended potential is constant. */
 #define ORBIT(V)                                                                                                  \
     "`coordinates`: [{`name`: `r`, `initial`: 1}, {`name`: `f`, `velocity`: 1}], `kinetic_energy`: `(r'^2 + r^2*" \
     "f'^2)/2`, `potential_energy`: `" V "`"

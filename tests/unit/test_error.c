@@ -51,7 +51,7 @@ static void errors_beyond_the_maximum_are_counted_and_take_no_suggestion(void **
     (void)state;
     hamel_error error = {0};
     for (int i = 0; i < HAMEL_FAULTS_MAX + 3; i++) hamel_fail(&error, HAMEL_INVALID, "/a", 0, "fault %d", i);
-    hamel_suggest(&error, "meant for the fault that was not kept");
+    hamel_suggest(&error, "suggestion for an error that is not stored");
     assert_int_equal(error.count, HAMEL_FAULTS_MAX);
     assert_int_equal(error.omitted, 3);
     assert_string_equal(error.faults[HAMEL_FAULTS_MAX - 1].message, "fault 99");
@@ -122,7 +122,7 @@ static void every_status_has_a_slug_and_a_meaning(void **state) {
     }
 }
 
-/* "é" is C3 A9 and "→" is E2 86 92; the precision in printf cuts between their bytes. */
+/* "é" is C3 A9 and "→" is E2 86 92. The precision in printf truncates the text between two bytes of a character. */
 static void an_incomplete_code_point_is_dropped(void **state) {
     (void)state;
     static const struct {

@@ -219,8 +219,8 @@ static void values_that_violate_a_constraint_are_rejected(void **state) {
 
 /* --- constraints that become active and inactive ------------------------------------------------------------------ */
 
-/* A stone falls from (0.6, 0) next to the pivot until its string of length 1 is taut at (0.6, -0.8). The string
- * removes the radial component of the velocity; the stone then swings with the remaining energy. */
+/* A stone falls from (0.6, 0) next to the pivot until its string of length 1 is taut at (0.6, -0.8). The string removes
+ * the radial component of the velocity. Then the stone swings with the remaining energy. */
 static const char string[] =
     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`, "
     "`potential_energy`: `10*y`, `constraints`: [{`name`: `string`, `equation`: `x^2 + y^2 = 1`, `active`: false}], "
@@ -463,7 +463,7 @@ static void a_double_pendulum_that_hits_a_wall_keeps_its_rods(void **state) {
 
 static void the_error_of_event_times_is_estimated(void **state) {
     (void)state;
-    /* x = sin t crosses 0.5 at t = π/6; the run ends at t = 5π/6. */
+    /* x = sin t crosses 0.5 at t = π/6, and the run ends at t = 5π/6. */
     const double pi = 3.14159265358979323846;
     hamel_model *model = fixture_model(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}], `kinetic_energy`: `x'^2/2`, "

@@ -182,7 +182,7 @@ static void solve(dynamics *k, double t, const double *q, const double *v, const
         out->exerted[i] = k->ideal[i] + k->nonideal[i];
 }
 
-/* Finds a consistent state near the initial one. The random change of the state is first projected onto the tangent
+/* Finds a consistent state near the initial state. The random change of the state is first projected onto the tangent
  * space of the constraints, so that redundant constraints stay consistent. */
 static void random_state(dynamics *k, uint64_t *seed, double *t, double *q, double *v, const char *name) {
     const hamel_model *model = k->model;

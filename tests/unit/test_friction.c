@@ -52,9 +52,9 @@ static void a_bead_on_a_vertical_ring_follows_its_closed_form(void **state) {
     "`nonideal(y)`,"                                                                                                \
     "`power`: `nonideal(x)*x' + nonideal(y)*y' + nonideal(h)*h'`}"
 
-/* Baruh, Analytical Dynamics, exercise 4.41. The accelerations and the normal force must be solved together; with
- * the ideal normal force 7.982663 in the friction law, h'' would be 3.69091. The expected values are computed from
- * the equation in h alone. */
+/* Baruh, Analytical Dynamics, exercise 4.41. The accelerations and the normal force must be solved together. With the
+ * ideal normal force 7.982663 in the friction law, h'' would be 3.69091. The expected values are computed from an
+ * equation that contains only h. */
 static void friction_changes_the_normal_force(void **state) {
     (void)state;
     motion m = motion_run(LADDER(", `friction`: {`coefficient`: 0.1, `regularization`: 1e-7}", ""),
@@ -113,7 +113,7 @@ static void two_frictions_are_solved_for_together(void **state) {
     "`particles`: [{`name`: `collar`, `mass`: 0.5, `position`: [`r*sin(a)`, `-r*cos(a)`]}],"       \
     "`constraints`: [{`name`: `slide`, `equation`: `a - b = 0`" law "}]" force
 
-/* Baruh, examples 4.12 and 4.13: the normal force is λ/r; the collar slips along the rotating rod. */
+/* Baruh, examples 4.12 and 4.13: the collar slips along the rotating rod with the normal force λ/r. */
 static void a_collar_slips_along_a_rotating_rod(void **state) {
     (void)state;
     static const char *const methods[] = {"`method`: `adams`, ", "`method`: `bdf`, ", "`method`: `erk`, "};
@@ -172,9 +172,9 @@ static void friction_on_a_surface_opposes_the_velocity(void **state) {
     motion_free(&m);
 }
 
-/* A uniform rod of length 2l slides with one end on a line and trails the other end; h is its angle to the line. If
- * h' = 0, (1 + 3 cos²h − 3μ sin h cos h) N = m g. For tan h = 2, the left factor is negative if μ > 4/3 (Painlevé
- * 1895). */
+/* A uniform rod of length 2l slides with one end on a line, and the other end trails. The angle of the rod to the line
+ * is h. If h' = 0, (1 + 3 cos²h − 3μ sin h cos h) N = m g. For tan h = 2, the left factor is negative if μ > 4/3
+ * (Painlevé 1895). */
 #define ROD(mu)                                                                                                        \
     "`parameters`: {`h0`: `atan(2)`}, `gravity`: [0, -9.81],"                                                          \
     "`coordinates`: [{`name`: `x`, `velocity`: -1}, {`name`: `y`, `initial`: `sin(h0)`}, {`name`: `h`, `initial`: "    \

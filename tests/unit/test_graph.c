@@ -94,7 +94,7 @@ static void simplification_keeps_values(void **state) {
                 expected = graph_op_value(op, a, b, 0);
                 got = value_at(f->g, pool[k], q);
                 if (!isfinite(expected) || fabs(expected) > 1e100) continue;
-                /* terms may cancel, so the error bound is relative to the terms */
+                /* if terms can cancel, the error bound is relative to the sum of their magnitudes */
                 bool like_terms = op == GRAPH_ADD || op == GRAPH_SUB;
                 double size = fabs(expected) + (like_terms ? fabs(a) + fabs(b) : 0);
                 if (!(fabs(got - expected) <= 1e-13 * size + DBL_MIN))
@@ -165,8 +165,8 @@ static void a_sum_is_split_into_signed_terms(void **state) {
     assert_int_equal(terms[0], product);
 }
 
-/* s_1 = sin(v_1), s_k = s_{k-1} + sin(v_k): up to GRAPH_TERMS_FREE terms every sum is split completely, then a sum that
- * was split before is one term. */
+/* Splits the sums s_1 = sin(v_1), s_k = s_{k-1} + sin(v_k) into terms. Up to a total of GRAPH_TERMS_FREE terms, each
+ * sum is split completely. After that, a sum that has already been split counts as one term. */
 static void sums_of_sums_give_a_linear_number_of_terms(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;
@@ -198,7 +198,8 @@ static void mark_symbols(graph *g, graph_node node, graph_symbol_kind kind, bool
     for (size_t i = 0; i < count; i++) marked[list[i]] = true;
 }
 
-/* x_k = sin(q_k) v_{k+1} + x_{k−1}/2, starting again after each 100 nodes: one pass does not find all indices. */
+/* The nodes are x_k = sin(q_k) v_{k+1} + x_{k−1}/2, and every hundredth node omits the last term. One pass finds
+ * GRAPH_SET_BITS indices, so the test needs several passes. */
 static void sets_of_symbols_are_those_of_single_searches(void **state) {
     graph_fixture *f = *state;
     graph *g = f->g;

@@ -51,12 +51,12 @@ static void a_spherical_pendulum_follows_its_hamiltonian(void **state) {
                          "`kinetic_energy`: `(th'^2 + sin(th)^2*phi'^2)/2`, `potential_energy`: `3*cos(th)`";
     double q[] = {1.1, 0.4}, v[] = {0.3, -0.7}, zero[] = {0, 0}, s = sin(1.1);
     canonical c = canonical_at(system, 0, q, v, zero);
-    assert_near("p of th", c.p[0], 0.3, 1e-15);
-    assert_near("p of phi", c.p[1], -0.7 * s * s, 1e-15);
+    assert_near("p_th", c.p[0], 0.3, 1e-15);
+    assert_near("p_phi", c.p[1], -0.7 * s * s, 1e-15);
     assert_near("th'", c.v[0], 0.3, 1e-15);
     assert_near("phi'", c.v[1], -0.7, 1e-15);
-    assert_near("rate of p of th", c.rates[0], c.p[1] * c.p[1] * cos(1.1) / (s * s * s) + 3 * s, 1e-14);
-    assert_near("rate of p of phi", c.rates[1], 0, 1e-15);
+    assert_near("rate of p_th", c.rates[0], c.p[1] * c.p[1] * cos(1.1) / (s * s * s) + 3 * s, 1e-14);
+    assert_near("rate of p_phi", c.rates[1], 0, 1e-15);
 }
 
 /* A charge in a field that grows with time: L = v²/2 + t(x y' − y x')/2 − x², with a damper on x. Then p = v + t(−y,
@@ -67,12 +67,12 @@ static void terms_linear_in_the_velocities_contribute_to_momenta(void **state) {
                          "`lagrangian`: `(x'^2 + y'^2)/2 + t*(x*y' - y*x')/2 - x^2`";
     double q[] = {0.5, -0.2}, v[] = {1.5, 2}, guess[] = {-9, 30};
     canonical c = canonical_at(system, 3, q, v, guess);
-    assert_near("p of x", c.p[0], 1.5 + 0.3, 1e-15);
-    assert_near("p of y", c.p[1], 2 + 0.75, 1e-15);
+    assert_near("p_x", c.p[0], 1.5 + 0.3, 1e-15);
+    assert_near("p_y", c.p[1], 2 + 0.75, 1e-15);
     assert_near("x'", c.v[0], 1.5, 1e-15);
     assert_near("y'", c.v[1], 2, 1e-15);
-    assert_near("rate of p of x", c.rates[0], 3 * 2 / 2.0 - 1 - 0.15, 1e-15);
-    assert_near("rate of p of y", c.rates[1], -3 * 1.5 / 2, 1e-15);
+    assert_near("rate of p_x", c.rates[0], 3 * 2 / 2.0 - 1 - 0.15, 1e-15);
+    assert_near("rate of p_y", c.rates[1], -3 * 1.5 / 2, 1e-15);
 }
 
 /* L = −9 √(1 − v²/9) − 2x, so p = v/√(1 − v²/9). From any initial guess with a speed below 3, Newton's method must find
@@ -86,10 +86,10 @@ static void a_lagrangian_that_is_not_quadratic_is_inverted_by_newton(void **stat
             double v[] = {0.6 * speeds[i], -0.8 * speeds[i]};
             canonical c = canonical_at(system, 0, q, v, guesses[k]);
             double gamma = 1 / sqrt(1 - speeds[i] * speeds[i] / 9);
-            assert_near("p of x", c.p[0] / gamma, v[0], 1e-9);
+            assert_near("p_x", c.p[0] / gamma, v[0], 1e-9);
             assert_near("x'", c.v[0], v[0], 1e-14);
             assert_near("y'", c.v[1], v[1], 1e-14);
-            assert_near("rate of p of x", c.rates[0], -2, 1e-15);
+            assert_near("rate of p_x", c.rates[0], -2, 1e-15);
         }
 }
 

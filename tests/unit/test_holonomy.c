@@ -62,7 +62,8 @@ static void a_rotating_direction_makes_two_coordinates_free(void **state) {
     expect(standing, (expectation){1, 1, 1, HAMEL_VERDICT_HOLONOMIC});
 }
 
-/* The two constraints are combinations of d(x + y w) and d(z − x y). Each of them alone is nonintegrable. */
+/* The two constraints are combinations of d(x + y w) and d(z − x y). Neither constraint is integrable without the
+ * other. */
 static void a_pair_may_be_integrable_if_neither_member_is(void **state) {
     (void)state;
     const char *start =
@@ -134,7 +135,7 @@ static void a_rolling_disk_reaches_every_configuration(void **state) {
            (expectation){2, 0, 5, HAMEL_VERDICT_NONHOLONOMIC});
 }
 
-/* Papastavridis 2.13.4, with Euler angles: the growth vector is 3, 5; without pivoting it is 2, 3, 5. */
+/* Papastavridis 2.13.4, with Euler angles: the growth vector is 3, 5. If pivoting is forbidden, it is 2, 3, 5. */
 static void a_rolling_sphere_reaches_every_configuration(void **state) {
     (void)state;
     const char *rolling =
@@ -275,7 +276,7 @@ static void constant_coordinates_are_substituted_into_the_other_integrals(void *
 }
 
 /* The constraint z' = g y' is nonholonomic where g depends on x. The constraint z' = z (x y' − y x') keeps the plane z
- * = 0 invariant. Outside this plane it is a contact form. */
+ * = 0 invariant. Outside this plane, the constraint is a contact form. */
 static void a_different_verdict_from_the_start_is_reported(void **state) {
     static const struct {
         const char *equation;
@@ -300,7 +301,7 @@ static void a_different_verdict_from_the_start_is_reported(void **state) {
         {"z' = 1e-15*x*y'", 0.3, 0, 0, 0, NULL},
         {"z' = (0.1*x*y' + 0.2*x*y') - 0.3*x*y' + 0.7*x*x'", 0.3, 0, 1, 1, NULL}, /* 5.6e-17*x*y' is a rounding error */
         {"z' = y^4*x'", 0, 0, 0, 0,
-         NULL}, /* the initial configuration is singular, but every other one is reachable from it */
+         NULL}, /* every configuration is reachable from the initial one, which is singular */
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -461,7 +462,8 @@ static void a_ball_that_rolls_without_pivoting_moves_on_a_circle(void **state) {
                      "(-r*cos(ph))*held");
 }
 
-/* cosh² = 1 + sinh² is not among the rules of the algebra. Only random states show that w − z is an integral. */
+/* cosh² = 1 + sinh² is not among the rules of the algebra. The integral w − z is found only by evaluation at random
+ * states. */
 static void integrals_beyond_the_algebra_are_found_at_random_states(void **state) {
     (void)state;
     expect_flags("`coordinates`: [{`name`: `x`, `initial`: 0.3}, `y`, `z`, `w`],"
@@ -471,8 +473,8 @@ static void integrals_beyond_the_algebra_are_found_at_random_states(void **state
                  "2, 1", "2, 3", false);
 }
 
-/* If Φ = 0 is a given constraint, dΦ is in every derived system. Dependence through Φ = 0 is found only if the test
- * points satisfy the constraint. */
+/* If Φ = 0 is a given constraint, dΦ is in every derived system. If derived forms are dependent only where Φ = 0, the
+ * dependence is found only at test points that satisfy the constraint. */
 static void given_constraints_stay_in_the_flag(void **state) {
     (void)state;
     char text[1000];

@@ -54,8 +54,9 @@ static double closing(const double *v, int i) {
     return v[i - 1] - v[i];
 }
 
-/* Applies impacts of two balls each, in the order of declaration. Only pairs that still approach take part. Repeats
- * until no pair approaches, and returns the number of impacts. */
+/* Applies impacts of pairs of balls in rounds, in the order of declaration. A pair collides if it approaches at the
+ * start of the round and does not separate because of earlier impacts. Returns the number of impacts until no pair
+ * approaches. */
 static int collide(const row *b, double *v) {
     int count = 0;
     double before[BALLS] = {0};
@@ -134,7 +135,7 @@ static void masses_and_restitution_determine_the_sequence_of_impacts(void **stat
     assert_row(&b, short_run);
 }
 
-/* Two balls strike a third one from both sides, at the start or at the same later time. */
+/* Two balls strike a third ball from both sides, at the start or at the same later time. */
 static void impacts_that_depend_on_their_order_are_reported(void **state) {
     (void)state;
     static const double gaps[] = {0, 0.1, 0.3, 0.5, 0.7};
@@ -222,7 +223,7 @@ static void a_kick_starts_a_chain(void **state) {
     }
 }
 
-/* A heavy ball presses a light one against a wall. If the mass ratio is 100^k, the number of impacts consists of the
+/* A heavy ball presses a light ball against a wall. If the mass ratio is 100^k, the number of impacts consists of the
  * first k + 1 digits of π (Galperin, Regular and Chaotic Dynamics 8 (2003) 375). This holds even if all impacts occur
  * at the same time. */
 static void the_number_of_impacts_shows_digits_of_pi(void **state) {

@@ -52,7 +52,8 @@ static void assert_implied(const char *system, const char *constraints, const ch
 #define SECOND "x' + (0.3 - y)*w' + 0.5*z'"
 #define HOLONOMIC "x + 0.4*w^2 + 0.2*y*z"
 
-/* z'' = 0.534 at t = 0.9 by Lagrange's equations with multipliers, which do not use a velocity basis. */
+/* The value z'' = 0.534 at t = 0.9 is computed by Lagrange's equations with multipliers, which do not use a velocity
+ * basis. */
 static void the_derivative_of_a_velocity_constraint_changes_nothing(void **state) {
     (void)state;
     assert_implied(FOUR, "{`name`: `c`, `equation`: `" FIRST " = 0`}",

@@ -70,7 +70,7 @@ static void the_nearest_point_of_a_curve_is_the_foot_of_the_perpendicular(void *
     close_start(&s);
 }
 
-/* The curvature of the constraint is nearly that of the sphere about the specified point, so the iteration converges
+/* The constraint and the sphere about the specified point have nearly equal curvatures, so the iteration converges
  * slowly. The constraint is satisfied. After sixty steps, the displacement from the specified point is parallel to the
  * gradient to 1e-4 (measured). */
 static void a_nearest_point_that_is_approached_slowly_is_accepted(void **state) {
@@ -199,9 +199,9 @@ static void a_constraint_that_is_not_finite_is_reported_with_its_expression(void
 }
 
 /* Computes consistent initial values of a body that slides by s on another body A, in millimetres. All axes are
- * parallel to those of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends on
- * s alone. But its terms contain differences of positions of a few hundred mm, and velocities of several thousand mm/s.
- * `more` is a further constraint. */
+ * parallel to the axes of A. P and Q are points of the slider, and O is a point of A. Then (Q − P)·(P − O) = 0 depends
+ * on s alone. But its terms contain differences of positions of a few hundred mm, and velocities of several thousand
+ * mm/s. `more` is a further constraint. */
 static hamel_status start_in_millimetres(start *s, uint64_t *seed, const char *more) {
     char text[2000];
     double x = random_between(seed, -1000, 1000), y = random_between(seed, -1000, 1000),

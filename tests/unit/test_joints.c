@@ -32,7 +32,7 @@
     "{`name`: `B2`, `body`: `B`, `at`: [0, 1, 0]}, {`name`: `B3`, `body`: `B`, `at`: [0, 0, 1]}]," \
     "`definitions`: {" AXES "}, `joints`: [{`name`: `J`, " joint "}]"
 
-/* i, j and k are the axes of A in inertial components; l, m and n are the axes of B. */
+/* i, j and k are the axes of A in inertial components, and l, m and n are the axes of B. */
 #define AXIS(name, point, centre)                                                                                 \
     "`" name "`: [`position(" point ", 1) - position(" centre ", 1)`, `position(" point ", 2) - position(" centre \
     ", 2)`, `position(" point ", 3) - position(" centre ", 3)`]"
@@ -257,8 +257,8 @@ static void a_collar_slides_along_its_guide(void **state) {
     motion_free(&m);
 }
 
-/* A double pendulum of spatial bodies that moves in a plane. Every planar motion satisfies three of the equations of
- * each joint; the planar description does not contain them. */
+/* A double pendulum of spatial bodies moves in a plane. Every planar motion satisfies three equations of each joint,
+ * which the planar description does not contain. */
 static void a_planar_mechanism_may_be_described_in_space(void **state) {
     (void)state;
 #define LINKS \
@@ -284,8 +284,8 @@ static void a_planar_mechanism_may_be_described_in_space(void **state) {
                          "`outputs`: {`pull`: `lambda(P.1)`, `across`: `lambda(P.3)`, `couple`: `lambda(P.5)`}",
                    simulation);
     assert_below("motion", motion_difference(&plane, &space), 1e-8);
-    assert_near("force across", motion_last(&space, "across"), 0, 0);
-    assert_near("couple across", motion_last(&space, "couple"), 0, 0);
+    assert_near("out-of-plane force", motion_last(&space, "across"), 0, 0);
+    assert_near("out-of-plane couple", motion_last(&space, "couple"), 0, 0);
     assert_int_equal(space.redundant_count, 6);
     motion_free(&plane);
     motion_free(&space);
@@ -310,7 +310,7 @@ static void welded_bodies_rotate_as_one(void **state) {
     motion_free(&m);
 }
 
-/* A disk rolls down an incline of 0.2 rad with the acceleration (2/3) g sin 0.2; the friction force is a third of the
+/* A disk rolls down an incline of 0.2 rad with the acceleration (2/3) g sin 0.2. The friction force is a third of the
  * weight's tangential component. */
 static void a_disk_rolls_down_an_incline(void **state) {
     (void)state;
@@ -367,7 +367,7 @@ static void a_rotating_blade_moves_in_a_circle(void **state) {
 }
 
 /* A joint holds a particle at a height, and the equation for the height contains no coordinates. If the two heights
- * differ by rounding only, the equation must be accepted. */
+ * differ only by rounding errors, the equation must be accepted. */
 #define AT_HEIGHTS(height, place)                                                         \
     "`parameters`: {`l`: 0.1, `m`: 0.2}, `coordinates`: [`x`, `y`], `particles`: ["       \
     "{`name`: `P`, `mass`: 1, `position`: [`x`, `y`, " height "]}], `joints`: [{`name`: " \

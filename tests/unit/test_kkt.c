@@ -397,7 +397,7 @@ static void an_unconstrained_massless_coordinate_is_singular(void **state) {
     free_small(&w);
 }
 
-/* L = x' y' + ...: M is indefinite and nonsingular; x'' = Q_y, y'' = Q_x. */
+/* L = x' y' has an indefinite, nonsingular M, so x'' = Q_y and y'' = Q_x. */
 static void an_indefinite_mass_matrix_is_solved(void **state) {
     (void)state;
     small w;
@@ -410,7 +410,7 @@ static void an_indefinite_mass_matrix_is_solved(void **state) {
     free_small(&w);
 }
 
-/* A block slides to the right on a floor that carries m g; the Coulomb friction is |Q_x| = μ λ. */
+/* A block slides to the right on a floor with the reaction λ = m g. The Coulomb friction is |Q_x| = μ λ. */
 static void forces_that_contain_multipliers_are_solved_for(void **state) {
     (void)state;
     small w;

@@ -92,9 +92,9 @@ static void forces_may_be_linear_in_multipliers(void **state) {
 
 /* --- energies with many common subexpressions --------------------------------------------------------------------- */
 
-/* Twenty links in absolute angles, with a moving support and different masses. One description contains T and V as
- * nested sums, which reverse differentiation processes in one sweep. The other description has particles and uses
- * Kane's equations. */
+/* A chain of twenty links has a moving support, different masses, and absolute angles as coordinates. One description
+ * contains T and V as nested sums, which reverse differentiation processes in one pass. The other description contains
+ * particles and uses Kane's equations. */
 static void nested_energies_agree_with_those_of_particles(void **state) {
     (void)state;
     static const char links[] = "`parameters`: {`N`: 20}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`,"
@@ -112,7 +112,7 @@ static void nested_energies_agree_with_those_of_particles(void **state) {
     motion one = motion_run(typed, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12");
     motion other =
         motion_run(particles, "`stop`: 0.5, `samples`: 6, `rtol`: 1e-10, `atol`: 1e-12, `formulation`: `kane`");
-    /* 100 rtol (factor chosen), because step errors add up */
+    /* the bound is the sum of 100 step errors of size rtol */
     assert_below("difference", motion_difference(&one, &other), 1e-8);
     motion_free(&one);
     motion_free(&other);

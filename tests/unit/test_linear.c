@@ -30,8 +30,8 @@ static hamel_linearization *linearize(const char *members, bool about_equilibriu
 }
 
 /* Checks the real and imaginary parts of the modes, ordered by the imaginary part. Simple eigenvalues of a matrix of
- * this size have an error of about 1e-14 relative to the largest one. The bound 1e-9 is chosen: far above this error,
- * far below the effect of a wrong term. */
+ * this size have an error of about 1e-14 relative to the largest eigenvalue. The bound 1e-9 allows this error to grow
+ * by a factor of 1e5 if an eigenvalue is ill-conditioned. */
 static void expect_modes(const char *what, const char *members, bool about_equilibrium, const double (*expected)[2],
                          size_t count) {
     hamel_linearization *l = linearize(members, about_equilibrium, NULL);
@@ -189,7 +189,7 @@ static void all_equilibria_of_two_links_are_found(void **state) {
      * upright, sin a = (g(m1+m2) − k sin b)/(2k). For each sign of sin b there are two angles a, so there are 4
      * equilibria. */
     assert_int_equal(e->count, 14);
-    assert_int_equal(stable, 4); /* V is convex in the heights of the links; links at its minimum are inclined */
+    assert_int_equal(stable, 4); /* V is convex in the heights of the links, and its minimum has inclined links */
     hamel_equilibria_free(e);
     fixture_close(&f);
 }
@@ -221,10 +221,10 @@ static void stability_is_undecided_where_angles_are_degenerate(void **state) {
     fixture_close(&f);
 }
 
-/* Two rods as bodies; a ball joint connects the second to the end of the first. The search starts with both rods
- * horizontal, where Newton's method fails. It must find the equilibrium in which both rods hang. The rods can rotate
- * about the vertical, so the equilibrium is one of a family. The upper joint carries the weight of both rods. Its
- * multiplier λ is the force on the fixed point. */
+/* Two rods are bodies. A ball joint connects the second rod to the end of the first rod. The search starts with both
+ * rods horizontal, where Newton's method fails. It must find the equilibrium in which both rods hang. The rods can
+ * rotate about the vertical, so the equilibrium is one of a family. The upper joint carries the weight of both rods.
+ * Its multiplier λ is the force on the fixed point. */
 static void a_released_body_is_found_hanging(void **state) {
     (void)state;
 #define ROD(i)                                                                                                   \

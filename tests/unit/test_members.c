@@ -201,7 +201,8 @@ static void each_member_is_within_its_tolerance(void **state) {
                 size_t column = i % members.width;
                 double x = members.values[k][i], y = exact.values[k][i];
                 if (column == 0) assert_true(x == y);
-                /* only columns of angles and velocities are compared; the others may vary more steeply */
+                /* Times, angles and velocities have the bound of 10 tolerances below. Outputs may vary more steeply and
+                 * have the bound of 1e4 tolerances. */
                 if (column <= 4) worst = fmax(worst, fabs(x - y) / fmax(1, fabs(y)));
                 assert_true(fabs(x - y) < 1e4 * tolerances[r] * fmax(1, fabs(y)));
             }
@@ -212,7 +213,8 @@ static void each_member_is_within_its_tolerance(void **state) {
     hamel_model_free(fine);
 }
 
-/* The results of a member must be the same bits when it runs alone, in another order, or next to other members. */
+/* The results of a member must have the same bits if the member runs alone, in another order, or next to other
+ * members. */
 static void a_member_does_not_depend_on_its_neighbors(void **state) {
     (void)state;
     uint64_t seed = 4;
@@ -244,7 +246,7 @@ static void members_that_need_it_are_run_alone(void **state) {
     const char *targets[] = {"m", "c", "x.initial"};
     /* five members: regular, stiff, without inertia, with a square root of a negative number, and regular */
     const double values[] = {1, 0, 1, 1, 1e6, 1, 0, 0, 1, 1, 0, -6, 2, 0.5, 1};
-    static const size_t begun[] = {1, 2, 1, 1, 1}; /* a failed initialization is no beginning */
+    static const size_t begun[] = {1, 2, 1, 1, 1}; /* a run whose initialization fails is not counted */
     hamel_model *model = fixture_model(system, "`stop`: 10, `samples`: 11");
     run_members(model, targets, 3, 5, values, &members);
     for (size_t k = 0; k < 5; k++)

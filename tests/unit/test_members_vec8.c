@@ -93,7 +93,7 @@ static void run_alone(const hamel_model *model, result *out) {
 /* A description in which $0, $1 and $2 are the values of the targets. */
 typedef struct sweep {
     const char *name, *description, *targets[TARGETS_MOST];
-    double range[TARGETS_MOST][2]; /* of the random values */
+    double range[TARGETS_MOST][2]; /* range of the random values of each target */
     size_t rerun;                  /* number of members that may be rerun alone */
 } sweep;
 
@@ -103,7 +103,7 @@ typedef struct sweep {
     "`potential_energy`: `-g*l*(2*cos(a) + cos(b))`, "                                                                 \
     "`outputs`: {`A`: `a''`, `E`: `energy()`, `slow`: `sqrt(a'^2 + b'^2)`}"
 
-/* A chain of N links in angles. */
+/* A chain of N links with their angles as coordinates. */
 #define CHAIN(N)                                                                                          \
     "`parameters`: {`N`: " #N ", `g`: $0, `l`: $1}, `coordinates`: [{`name`: `a[i]`, `for`: `i = 1..N`, " \
     "`initial`: `$2/(1 + i)`}], `particles`: [{`name`: `p[k]`, `for`: `k = 1..N`, `mass`: 1, "            \
@@ -267,7 +267,7 @@ static size_t target_count(const sweep *s) {
     return count;
 }
 
-/* Writes the description with the values of the targets; a value without a target is 1. */
+/* Writes the description with the values of the targets. A value without a target is 1. */
 static void write_description(const sweep *s, const double *values, char *out) {
     size_t at = 0, count = target_count(s);
     for (const char *c = s->description; *c && at + 40 < TEXT_MOST; c++) {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* y1' = −fast (y1 − cos t), y2' = −y2; the first equation is stiff. */
+/* y1' = −fast (y1 − cos t), y2' = −y2. The first equation is stiff. */
 static int decay(void *user, double t, const double *y, double *dy) {
     dy[0] = -*(const double *)user * (y[0] - cos(t));
     dy[1] = -y[1];

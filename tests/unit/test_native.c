@@ -1,8 +1,8 @@
-/* test_native.c — engine/compile/native.c: machine code gives the same bits as the interpreter, and its memory is
- * never writable.
+/* test_native.c — engine/compile/native.c: machine code gives the same bits as the interpreter, and its memory is never
+ * writable.
  *
- * The reference is the interpreter; NaNs are compared without their payload. Tests of results are skipped on
- * machines that cannot run the code. */
+ * The reference is the interpreter. NaNs are compared without their payload. Tests of results are skipped on machines
+ * that cannot run the code. */
 #include "engine/compile/native.h"
 
 #include "engine/compile/program_int.h"
@@ -31,8 +31,8 @@ static bool same_bits(double x, double y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
 }
 
-/* Evaluates the program in a new workspace, which is filled with 1e99. If the program reads a slot before it is
- * written, the result is wrong. */
+/* Evaluates the program in a new workspace, which is filled with 1e99. If the program reads a slot before writing to
+ * the slot, the result is wrong. */
 static void evaluate(const program *p, const program_inputs *in, double *out) {
     size_t count = program_workspace_doubles(p);
     double *w = malloc(count * sizeof *w);
@@ -63,7 +63,7 @@ static void differentiate(const program *p, const program_inputs *in, const doub
 }
 
 /* For each of `points` points, writes the values and then the tangents of all outputs to `out`. A point has `count`
- * values; symbols of every kind use the same values. */
+ * values, which the symbols of every kind use. */
 static void fill(const program *p, const double *values, size_t count, size_t points, const double *directions,
                  double *out) {
     size_t outputs = program_output_count(p);
@@ -336,7 +336,7 @@ static void no_page_is_writable_and_executable(void **state) {
 }
 
 /* Installs a seccomp filter that refuses mmap with all of the rights `mapped`, and mprotect with PROT_EXEC. If `mapped`
- * is PROT_WRITE | PROT_EXEC, the filter is that of systemd's MemoryDenyWriteExecute. */
+ * is PROT_WRITE | PROT_EXEC, the filter has the rules of systemd's MemoryDenyWriteExecute. */
 static bool deny(unsigned mapped) {
     enum { RIGHTS = offsetof(struct seccomp_data, args[2]) };
     struct sock_filter filter[] = {

@@ -161,7 +161,7 @@ static void random_chains_of_bodies_give_the_same_bits(void **state) {
         int direction = below(f, 3) - 1, bodies = BODIES - below(f, 100);
         draw(f, list, direction);
         make(f, list, bodies, direction, made);
-        for (int k = 0; k < KINDS; k++) /* some outputs by kind, some by body; all twice in some rounds */
+        for (int k = 0; k < KINDS; k++) /* odd rounds select random outputs, and even rounds select every third kind */
             for (int i = 0; i < bodies; i++)
                 if (round % 2 ? below(f, 3) == 0 : k % 3 == round % 3) nodes[count++] = made[i][k];
         fill_values(f, values, 3 * BODIES);
@@ -199,7 +199,7 @@ static void equal_bodies_become_loops(void **state) {
     }
 }
 
-/* The sum of a long list depends on each of its terms in turn. It must not become a loop over four members. */
+/* The additions of a long sum depend on each other, so the sum must not become a loop over four members. */
 static void sums_are_computed_in_order(void **state) {
     graph_fixture *f = *state;
     graph_node sum[2] = {number(f, 0), number(f, 0)};

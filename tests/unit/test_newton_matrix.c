@@ -19,7 +19,7 @@ typedef struct bench {
     dynamics *k;
     newton_matrix *newton;
     size_t n, m;
-    double t, *y, *a, *lambda, *J; /* J: 2n × 2n by columns, from central differences */
+    double t, *y, *a, *lambda, *J; /* J is 2n × 2n in column-major order, from central differences */
 } bench;
 
 static void accelerations(bench *w, const double *y, double *a, double *lambda) {

@@ -1,5 +1,5 @@
-/* test_null_space.c — engine/dynamics/null_space.c: accelerations that are computed without multipliers agree with
- * those of the saddle-point system. The tests use projection (maggi) and Gauss's principle. */
+/* test_null_space.c — engine/dynamics/null_space.c: accelerations that are computed without multipliers agree with the
+ * solution of the saddle-point system. The tests use projection (maggi) and Gauss's principle. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 
@@ -178,7 +178,7 @@ void *malloc(size_t size) {
     return __libc_malloc(size);
 }
 
-/* Evaluates the dynamics at states of a full revolution, during which the velocity basis changes, with and without
+/* Evaluates the dynamics along a full revolution, during which the velocity basis changes. One of the systems has
  * redundant constraints. */
 static void right_hand_sides_allocate_nothing(void **state) {
     static const char *const belts[] = {"z' = x'", "3*x^2 + 3*y^2 = 3", "z'' = x'' + 0.5"};

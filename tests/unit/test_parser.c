@@ -41,7 +41,7 @@ static double pop(machine *m) {
     return m->stack[--m->count];
 }
 
-/* Returns the value of a name: a = 1, b = 2, ...; each index adds 1000 times its value, and each prime doubles the
+/* Returns the value of a name: a = 1, b = 2, ... Each index adds 1000 times its value, and each prime doubles the
  * result. A loop variable has the current value of its loop. */
 static double name_value(machine *m, const syntax_item *item) {
     for (size_t i = m->loop_count; i-- > 0;) {

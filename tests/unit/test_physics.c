@@ -221,8 +221,8 @@ static void a_cartesian_pendulum_conserves_length_and_energy_for_1000_s(void **s
 }
 
 /* IFToMM benchmark A01: a pendulum is released from the horizontal, x = -1. After 2000 s the position must agree with
- * the published one, (0.814603, -0.580019). The solution sin(theta/2) = -k cd(w t, k) with k = sin(pi/4), evaluated to
- * 20 digits, confirms the published position. */
+ * the published position (0.814603, -0.580019). The solution sin(theta/2) = -k cd(w t, k) with k = sin(pi/4), evaluated
+ * to 20 digits, confirms the published position. */
 static void the_benchmark_pendulum_has_its_published_position_after_2000_s(void **state) {
     (void)state;
     double stop = long_tests() ? 2000 : 200;
@@ -256,8 +256,8 @@ static void a_chaotic_double_pendulum_conserves_energy(void **state) {
 }
 
 /* Each system runs for one hour at rtol 1e-9. If step errors are independent, their sum is a random walk. Its size is
- * about the tolerance times the square root of the number of steps. Constraint residuals must not accumulate, so their
- * bound is ten tolerances (factor chosen). */
+ * about the tolerance times the square root of the number of steps. Constraint residuals must not accumulate. Their
+ * bound, ten tolerances, therefore does not depend on the number of steps. */
 static void an_hour_causes_no_drift(void **state) {
     (void)state;
     static const struct {
@@ -305,7 +305,7 @@ static void an_hour_causes_no_drift(void **state) {
     }
 }
 
-/* A charged particle in a uniform magnetic field; the Lagrangian has a term linear in the velocities. */
+/* The Lagrangian of a charged particle in a uniform magnetic field has a term linear in the velocities. */
 static void a_term_linear_in_the_velocities_does_no_work(void **state) {
     (void)state;
     motion m = motion_run(
@@ -401,7 +401,7 @@ static void methods_give_the_same_motion(void **state) {
 
 /* The mass matrix of four Euler parameters is singular, and its leading minor vanishes whenever e3 crosses 0. The
  * rounding error of this minor must not act as a mass. For a body that rotates at about 1 rad/s, a few hundred steps
- * suffice. The bound 1000 on the steps is chosen. */
+ * suffice. The bound of 1000 steps is a few times this number. */
 static void a_singular_mass_matrix_costs_no_steps(void **state) {
     (void)state;
     static const char system[] =
@@ -451,7 +451,7 @@ static double going_round(double t, const double *p) {
  * rows are linearly dependent, and another branch of the motion exists. This is IFToMM benchmark A02 with the masses in
  * the joints. Each revolution amplifies errors about ten times, because the speed is about ten times as large at the
  * bottom as at the top. Rounding errors are amplified too. Closer to the singularity than 1e-3, accelerations are
- * interpolated; at this distance the rounding error is ε/(1e-3)². */
+ * interpolated. At the distance 1e-3, the rounding error is ε/(1e-3)². */
 static void a_parallelogram_passes_its_level_positions(void **state) {
     (void)state;
     static const double tolerances[] = {1e-6, 1e-8, 1e-10};

@@ -1,8 +1,8 @@
 /* test_program.c — engine/compile: a compiled program computes its expressions.
  *
- * The reference is a walk over the graph that calls graph_op_value for one node after the other. A program must give
- * the same bits, except for powers that are lowered to products. Fused operations are rounded like the two operations
- * that they replace. */
+ * The reference calls graph_op_value for each node of the graph in succession. A program must give the same bits,
+ * except for powers that are lowered to products. Fused operations are rounded like the two operations that they
+ * replace. */
 #include "engine/compile/program.h"
 #include "tests/unit/graph_fixture.h"
 

@@ -3,7 +3,7 @@
  *
  * The mass matrix of such bodies is singular at every state. If components of a quaternion are small, leading minors of
  * this matrix are also small. An elimination in fixed order would then use pivots that are rounding errors. The tests
- * choose such states. */
+ * use states with small components. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -178,8 +178,8 @@ static void random_quaternion(uint64_t *seed, double *e) {
     for (size_t i = 0; i < 4; i++) e[i] /= length;
 }
 
-/* Computes a state that satisfies the joints. The position and velocity of each body follow from those of the previous
- * body. */
+/* Computes a state that satisfies the joints. The position and velocity of each body follow from the position and
+ * velocity of the previous body. */
 static void random_state(const chain *c, uint64_t *seed, double *q, double *v, double w[BODIES][3]) {
     double point[3] = {0.2, -0.1, 0.4}, velocity[3] = {0}, R[3][3], arm[3], spin[3], swing[3];
     for (size_t b = 0; b < c->count; b++) {
@@ -249,11 +249,11 @@ static double largest(const double *x, size_t count) {
 
 /* Bounds on the error in accelerations, relative to the largest acceleration. Each bound is derived from ε times the
  * ratio of the largest to the smallest mass or moment of inertia in a system. This product is 2e-13 for the ratio 1e3,
- * and 2e-7 for 1e9. AGREE is 50 times the first product, because quaternion components may be small; AGREE_UNEQUAL is
+ * and 2e-7 for 1e9. AGREE is 50 times the first product, because quaternion components may be small. AGREE_UNEQUAL is
  * half of the second product. */
 static const double AGREE = 1e-11, AGREE_UNEQUAL = 1e-7;
 /* Bound on the residual of each equation, relative to the terms of the equation. The solver is backward stable, so the
- * residual is of order ε. The bound is chosen: far above ε, far below the effect of a wrong term. */
+ * residual is of order ε = 2e-16. The bound detects each wrong term whose relative size exceeds 1e-10. */
 static const double RESIDUAL = 1e-10;
 
 static void compare(const chain *c, const char *wanted, size_t starts, uint64_t seed, double agree) {
@@ -324,7 +324,7 @@ static void chains_of_bodies_agree_with_newton_and_euler(void **state) {
     compare_all(&c, 20, AGREE);
 }
 
-/* In millimetres and kilograms, moments of inertia are 1e5 times the masses; a light body hangs on a heavy one. */
+/* In millimetres and kilograms, moments of inertia are 1e5 times the masses. A light body hangs on a heavy body. */
 static void units_and_unequal_masses_make_no_difference(void **state) {
     chain c = {
         2,
@@ -414,7 +414,7 @@ static void a_mass_that_nearly_vanishes_does_not_disturb_the_norm(void **state) 
         double angle = pow(10, -3 - 0.5 * (double)(i % 12)) + (i % 2 ? acos(-1) : 0);
         motion m = written_out(masses[i / 12 % 3], angle, formulations[i / 36], methods[i % 12 / 2 % 2]);
         size_t norm = motion_column(&m, "norm");
-        /* the bound 1e-8 is chosen: terms of size 10 cancel to nine digits */
+        /* the terms have the size |w|²/4 = 4 and must cancel to eight digits */
         assert_below("norm at the start", fabs(motion_value(&m, 0, norm)), 1e-8);
         assert_below("norm at the end", fabs(motion_last(&m, "norm")), 1e-8);
         assert_below("steps", m.steps, 500);

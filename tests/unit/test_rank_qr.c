@@ -15,7 +15,7 @@
 
 enum { N = 5, ROWS = 4 };
 
-/* Computes three random rows of very different norms and, as the fourth, the sum of the first two, stored as
+/* Computes three random rows of very different norms. The fourth row is the sum of the first two. Rows are stored as
  * columns. */
 static void fill(double *rows, uint64_t *seed) {
     static const double length[3] = {1, 1e3, 1e-3};
@@ -90,7 +90,8 @@ static void multipliers_give_the_reaction_with_the_least_norm(void **state) {
         assert_near("reaction", sum, f[i], 1e-12);
     }
     assert_near("the independent row", lambda[2], 50, 1e-9);
-    /* bound: ε times the ratio of the row norms, 1e6, times the largest λ, with a margin of one digit */
+    /* The bound is ten times the rounding error ε · 1e6 · 50, where 1e6 is the ratio of the row norms and 50 is the
+     * largest λ. */
     assert_near("least-norm multipliers", lambda[0] + lambda[1] - lambda[3], 0, 1e-7);
     rank_qr_free(&s);
 }

@@ -71,7 +71,7 @@ static void check_sets(const redundancy *r, double A[ROWS][COLUMNS]) {
         size_t count = r->first[set + 1] - r->first[set];
         for (size_t k = 0; k < count; k++) memcpy(part[k], A[r->items[r->first[set] + k]], sizeof part[k]);
         assert_int_equal(rank_without(part, -1), count - 1);
-        /* no proper subset is dependent */
+        /* each proper subset is independent */
         for (size_t k = 0; k < count; k++) assert_int_equal(rank_without(part, (int)k), count - 1);
         assert_int_equal(r->items[r->first[set + 1] - 1], r->dependent[set]);
     }
@@ -139,8 +139,8 @@ static void a_door_on_two_ball_joints_has_one_set(void **state) {
     hamel_model_free(model);
 }
 
-/* A parallelogram rotates through its stretched positions at t = 1 and 1 + π. With every method and step size, it must
- * remain a parallelogram, and both singularities must be counted. */
+/* A parallelogram rotates through its stretched positions at t = 1 and 1 + π. With every method and step size, the
+ * linkage must remain a parallelogram, and both singularities must be counted. */
 static void a_stretched_parallelogram_continues_and_reports_it(void **state) {
     (void)state;
     static const char *const settings[] = {"`method`: `adams`, `rtol`: 1e-9, `atol`: 1e-11",

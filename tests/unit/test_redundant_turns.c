@@ -1,7 +1,7 @@
 /* test_redundant_turns.c — redundant constraints during full rotations, in which each constraint row vanishes at some
  * angle. All formulations and methods are compared with the same mechanism in one coordinate.
  *
- * The reference has no constraints and tolerances a hundred times smaller. Such a reference also exists for mechanisms
+ * The reference has no constraints, and its tolerances are a hundred times smaller. It also exists for mechanisms
  * without a closed form. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/record.h"
@@ -21,7 +21,7 @@
 static const char *const methods[] = {"auto", "adams", "bdf", "erk"};
 enum { METHODS = 4 };
 /* RTOL is the tolerance, and OFF is the bound on the position error. Errors grow about a hundredfold in four seconds of
- * rotation, and OFF includes a margin of ten. */
+ * rotation, and OFF is ten times the resulting error of 100 RTOL. */
 static const double RTOL = 1e-8, OFF = 1e-5;
 
 /* Two descriptions of a mechanism. The tests compare column 1 of their rows. */
@@ -47,7 +47,7 @@ static void check_run(const mechanism *m, const char *name, const char *method, 
         fail_msg("%s, method %s: %s", name, method, r->error.count ? r->error.faults[0].message : "no message");
     double off = fabs(record_end(r)[1] - expected);
     if (!(off < OFF)) fail_msg("%s, method %s: the error is %g", name, method, off);
-    if (record_warns(r, "become dependent") || r->summary.rank_changes > 0)
+    if (record_warns(r, "become redundant") || r->summary.rank_changes > 0)
         fail_msg("%s, method %s: other branches are reported", name, method);
     if (!(r->summary.max_work_balance_error < 1e3 * r->summary.energy_tolerance))
         fail_msg("%s, method %s: the energy error is %g", name, method, r->summary.max_work_balance_error);
@@ -167,8 +167,8 @@ static void a_platform_on_four_cranks_rotates(void **state) {
     check_all(&m);
 }
 
-/* A door turns on two hinges in space. Five of the ten joint equations are redundant. Together with the norm constraint
- * of the quaternion, the joint equations have rank six. */
+/* A door rotates on two hinges in space. Five of the ten joint equations are redundant. Together with the norm
+ * constraint of the quaternion, the joint equations have rank six. */
 static void a_door_on_two_hinges_rotates(void **state) {
     (void)state;
     mechanism m = {"`gravity`: [3, -8, 1],"
@@ -190,7 +190,7 @@ static void a_door_on_two_hinges_rotates(void **state) {
 
 static void the_number_of_output_rows_does_not_change_them(void **state) {
     (void)state;
-    /* The first system is a rigid body with a fixed point and a quaternion; its mass matrix is singular. The second
+    /* The first system is a rigid body with a fixed point and a quaternion, so its mass matrix is singular. The second
      * system has redundant constraints. */
     static const char *const systems[] = {
         "`gravity`: [0.4, 0.2, -9.81], `coordinates`: [{`name`: `e0`, `initial`: 0.28, `velocity`: -0.9},"
@@ -253,7 +253,7 @@ static void write_grid(char *text, int side, bool both) {
 }
 
 /* The grid has 288 coordinates and up to 508 equations, and 285 equations are independent. The time limit of 10 s
- * requires a sparse factorization, because a dense one takes about a hundred times as long. */
+ * requires a sparse factorization, because a dense factorization takes about a hundred times as long. */
 static void a_braced_grid_swings_as_a_rigid_body(void **state) {
     (void)state;
     static const double seconds = 10;

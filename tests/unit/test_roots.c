@@ -53,7 +53,7 @@ static void expect(world *w, size_t i, double expected) {
 static void expect_none(world *w) {
     while (!w->l.event_pending && trajectory_reach(&w->l) < w->model->settings.stop)
         assert_int_equal(trajectory_step(&w->l, &w->error), HAMEL_OK);
-    if (w->l.event_pending) fail_msg("a root at %g", w->l.roots->t);
+    if (w->l.event_pending) fail_msg("unexpected root at %g", w->l.roots->t);
 }
 
 static void roots_are_found_at_their_times_in_order(void **state) {

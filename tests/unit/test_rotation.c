@@ -1,8 +1,9 @@
 /* test_rotation.c — orientations: rotation matrices and angular velocities for every form of input.
  *
- * A body at the origin has three points, one on each axis; their positions are the columns of its rotation matrix. Most
- * expected values are computed numerically, from products of elementary rotations and from differences of matrices over
- * a short time. The other expected values are published (Papastavridis, Analytical Mechanics, 1.12 and 1.13). */
+ * A body at the origin has three points, one on each axis. The positions of the points are the columns of the rotation
+ * matrix. Most expected values are computed numerically, from products of elementary rotations and from differences of
+ * matrices over a short time. The other expected values are published (Papastavridis, Analytical Mechanics, 1.12 and
+ * 1.13). */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -294,8 +295,8 @@ static void a_matrix_is_given_row_by_row(void **state) {
 
 /* --- free bodies in all sequences --------------------------------------------------------------------------------- */
 
-/* Computes the matrix R = R1 R2 R3 of intrinsic angles x about these axes. Also computes the angular velocity in body
- * axes for the rates v: omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
+/* Computes the matrix R = R1 R2 R3 for the intrinsic angles x about the axes `axis`. Also computes the angular velocity
+ * in body axes for the rates v: omega' = (R2 R3)^T n1 v1 + R3^T n2 v2 + n3 v3. */
 static void intrinsic_state(const int axis[3], const double x[3], const double v[3], double R[9], double omega[3]) {
     double single[3][9], pair[9];
     for (int i = 0; i < 3; i++) elementary(axis[i], x[i], single[i]);

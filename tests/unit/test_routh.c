@@ -19,7 +19,7 @@ typedef struct reduced {
 } reduced;
 
 /* Computes the variables w of Routh's equations and their rates at (t, q, v). Then computes all velocities, including
- * the cyclic ones, from w, and the accelerations from the rates. */
+ * cyclic velocities, from w, and all accelerations from the rates. */
 static reduced reduced_at(const char *members, double t, const double *q, const double *v) {
     reduced r = {0};
     hamel_error error = {0};

@@ -103,7 +103,7 @@ static void warnings_are_valid_utf_8(void **state) {
         int length = snprintf(quoted, sizeof quoted, "\"%s\"", r->summary.warnings[0]);
         cJSON *text = json_parse(quoted, (size_t)length, &limits, &fault);
         if (!text) fail_msg("%s: %s", fault.message, quoted);
-        assert_non_null(strstr(quoted, "become dependent"));
+        assert_non_null(strstr(quoted, "become redundant"));
         cJSON_Delete(text);
         record_free(r);
     }

@@ -76,8 +76,8 @@ static void more_inputs_than_lanes_are_all_correct(void **state) {
     "`kinetic_energy`: `m*(x'^2 + y'^2)/2`, `potential_energy`: `m*g*y`,"                     \
     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = l^2`}%s], `outputs`: {`height`: `y + l`%s}"
 
-/* The angle of a pendulum that starts at rest is a function of t √(g/l). Hence, for any amplitude, ∂x/∂g = t x'/(2g),
- * ∂x/∂l = x/l − t x'/(2l), ∂x'/∂m = 0 and x ∂x/∂l + y ∂y/∂l = l. */
+/* The angle of a pendulum that starts at rest is a function of t √(g/l). Therefore ∂x/∂g = t x'/(2g), ∂x/∂l = x/l − t
+ * x'/(2l), ∂x'/∂m = 0 and x ∂x/∂l + y ∂y/∂l = l for any amplitude. */
 static void assert_pendulum_scales(const char *simulation, const char *other_constraint, const char *outputs,
                                    double bound) {
     char system[1000];
@@ -199,7 +199,7 @@ static const differing systems[] = {
      "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(phi) + y'*cos(phi) = 0`}],"
      "`outputs`: {`side`: `lambda(blade)`}",
      "`stop`: 3", {"d", "phi.initial"}, {0.3, 0.2}, 0},
-    /* a disk that rolls and leans; (x, y) is the horizontal position of its centre */
+    /* a disk that rolls and leans, where (x, y) is the horizontal position of its centre */
     {"`parameters`: {`r`: %.17g, `m`: 1.3},"
      "`coordinates`: [`x`, `y`, {`name`: `theta`, `initial`: %.17g}, {`name`: `psi`, `velocity`: 2},"
      "                {`name`: `phi`, `velocity`: 0.4}],"
@@ -245,8 +245,8 @@ static motion run_moved(const differing *s, int input, double by, const char *wa
 }
 
 /* Compares the sensitivities with five-point differences. For h = 3e-4, the truncation error O(h⁴) is at most 2e-8, and
- * integration errors contribute 1e-10/h. If the initial values are far from the constraints, the projected values are
- * accurate to about 1e-7 only. Returns the number of event records. */
+ * integration errors contribute about 1e-10/h = 3e-7. If the initial values are far from the constraints, the projected
+ * values are accurate to about 1e-7 only. Returns the number of event records. */
 static double assert_differences_agree(const differing *s, int input, const char *way) {
     const double h = 3e-4;
     motion exact = run_moved(s, input, 0, way, true), plain = run_moved(s, input, 0, way, false);
@@ -374,7 +374,7 @@ static void the_stopping_distance_of_a_block_depends_on_its_friction(void **stat
 
 /* clang-format off */
 static const differing eventful[] = {
-    /* a ball that hits a moving wall; the assigned value contains all variables */
+    /* a ball that hits a moving wall, with an assigned value that contains all variables */
     {"`parameters`: {`c`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: %.17g}, {`name`: `y`, `initial`: 1}],"
      "`kinetic_energy`: `(1 + x^2/9)*(x'^2 + y'^2)/2`, `potential_energy`: `5*y`,"
@@ -413,7 +413,7 @@ static const differing eventful[] = {
      "`tables`: {`pull`: {`x`: [-9, -0.2, 0.3, 9], `y`: [1, 2, 0, -3]}},"
      "`generalized_forces`: {`x`: `-k*sign(x') + table(pull, y)`, `y`: `if(x > 0.2, k, -0.3) + abs(y)*min(y', 0.1)`}",
      "`stop`: 2", {"k", "x.initial"}, {0.21, 0.9}, 4},
-    /* a block that sticks and slips under an oscillating force; static friction exceeds sliding friction */
+    /* a block that sticks and slips under an oscillating force, where static friction exceeds sliding friction */
     {"`parameters`: {`mu`: %.17g, `w`: %.17g},"
      "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
      "`particles`: [{`name`: `block`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"

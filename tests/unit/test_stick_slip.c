@@ -125,9 +125,9 @@ static double phase_end(const phase *p) {
     return b;
 }
 
-/* The force F sin t acts on m = 1. The block sticks while |F sin t| ≤ μ_s N. While it slides, the friction force is μ
- * N. With μ_s N = 5 and μ N = 4, the block sticks between sliding phases if F = 6, and reverses immediately if F =
- * 30. */
+/* The force F sin t acts on a block of mass 1. The block sticks while |F sin t| ≤ μ_s N. While it slides, the friction
+ * force is μ N. With μ_s N = 5 and μ N = 4, the block sticks between sliding phases if F = 6, and reverses immediately
+ * if F = 30. */
 static void a_shaken_block_sticks_and_slips(void **state) {
     (void)state;
     static const double forces[] = {4.9, 6, 9, 30};
@@ -204,7 +204,7 @@ static void a_block_on_a_belt_sticks_and_slips_back(void **state) {
 /* B (1 kg) rests on A (2 kg), and A is pulled by 2t along the floor. Friction is at most 3 on the floor, and at most 2
  * between A and B. Both blocks stick until t = 1.5. Then they move together with the acceleration 2u/3, where u = t −
  * 1.5, until the acceleration is 2 at u = 3. Then B slides on A. With w = u − 3, the acceleration of A is w + 2, and
- * that of B is 2. */
+ * the acceleration of B is 2. */
 static void the_upper_of_two_blocks_slides_when_the_lower_is_pulled_away(void **state) {
     (void)state;
     motion m = motion_run(

@@ -11,8 +11,8 @@
 
 #define FINE "`rtol`: 1e-10, `atol`: 1e-12"
 
-/* The bound is a hundred tolerances (factor chosen), because events are located in the dense output, which is less
- * accurate than the steps. */
+/* The bound is the sum of a hundred step errors at the tolerance 1e-10. It includes the error of the event times,
+ * because the dense output is less accurate than the steps. */
 static const double NEAR = 1e-8;
 
 static double value(const motion *m, size_t row, const char *name) {
@@ -22,7 +22,7 @@ static double value(const motion *m, size_t row, const char *name) {
 /* The weight causes the acceleration G = 10 sin a down the incline, and friction causes the deceleration F = 10 μ cos
  * a. If v is at the angle p to the steepest descent, v' = G cos p − F and v p' = −G sin p.
  *
- * Hence F v + G v cos p decreases at the rate F² − G², and v sin p is proportional to tan(p/2)^(F/G).
+ * Therefore F v + G v cos p decreases at the rate F² − G², and v sin p is proportional to tan(p/2)^(F/G).
  *
  * For F > G the body comes to rest when F v + G v cos p is 0, and stays at rest. */
 static void a_puck_thrown_across_an_incline_curves_down_and_stops(void **state) {
@@ -47,8 +47,8 @@ static void a_puck_thrown_across_an_incline_curves_down_and_stops(void **state) 
     motion_free(&m);
 }
 
-/* A force 2t in a direction along the floor starts sliding at μ_s N = 5; then x'' = 2t − 3 in this direction. The slip
- * velocity has three components, but only two are used, because the third is normal to the floor. */
+/* A force 2t in a direction along the floor starts sliding at μ_s N = 5. Then the acceleration in this direction is 2t
+ * − 3. The slip velocity has three components, but only two are used, because the third is normal to the floor. */
 static void a_growing_force_starts_sliding_in_its_direction(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, `y`, `z`], `gravity`: [0, 0, -10],"

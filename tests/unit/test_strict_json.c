@@ -220,8 +220,8 @@ static double processor_seconds(void) {
            (double)usage.ru_stime.tv_usec * 1e-6;
 }
 
-/* Factor by which the time limits exceed those of the release build. Builds with sanitizers are slower by a factor of
- * less than 10. */
+/* Factor by which the time limits exceed the limits for the release build. Builds with sanitizers are slower by a
+ * factor of less than 10. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const double slowdown = 10;
 #else

@@ -210,8 +210,8 @@ static void a_driving_constraint_is_acatastatic(void **state) {
     hamel_report_free(r);
 }
 
-/* The constraint of a velocity to a cone is homogeneous, hence conservative (Greenwood 4.7). A prescribed speed is not
- * homogeneous. */
+/* The constraint of a velocity to a cone is homogeneous and therefore conservative (Greenwood 4.7). A prescribed speed
+ * is not homogeneous. */
 static void nonlinear_constraints_may_be_homogeneous(void **state) {
     (void)state;
     const char *start = "{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 1}, {`name`: `z`, `velocity`: 1}";
@@ -342,9 +342,9 @@ static void forces_prevent_conservation_of_momenta_and_energy(void **state) {
     hamel_report_free(r);
 }
 
-/* The direction of the reaction of the ice on a skate depends on the angle phi. Nevertheless, this reaction exerts no
- * moment, so I phi'' = 0 (Papastavridis 2.13.1), also on an incline. If the mass centre is ahead of the blade, the
- * momentum of phi is not conserved. */
+/* The direction of the reaction of the ice on a skate depends on the angle phi, but the reaction exerts no moment. So I
+ * phi'' = 0 (Papastavridis 2.13.1), also on an incline. If the mass centre is ahead of the blade, the momentum of phi
+ * is not conserved. */
 static void a_part_without_reaction_moments_keeps_its_momentum(void **state) {
     (void)state;
     const char *coordinates = "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}],"
@@ -432,8 +432,8 @@ static void expect_coupling(const char *members, size_t index, size_t blocks, si
     hamel_report_free(r);
 }
 
-/* Blocks are coupled by the mass matrix, forces, or constraints. The differentiation index of a block is that of its
- * constraint with the highest index. */
+/* Blocks are coupled by the mass matrix, forces, or constraints. The differentiation index of a block is the highest
+ * index of its constraints. */
 static void equations_are_split_into_blocks(void **state) {
     (void)state;
     expect_coupling("`coordinates`: [`a`, `b`, `c`], `kinetic_energy`: `a'^2 + b'^2 + c'^2`,"

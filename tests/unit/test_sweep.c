@@ -115,8 +115,8 @@ static void random_members_depend_only_on_the_seed(void **state) {
         product += (m - 3) * (k - 0.5) / 500;
     }
     assert_int_equal(same, 0);
-    /* The bounds are 5 standard deviations. The standard deviation of the mean is 2/sqrt(12*500) = 0.0258, and that of
-     * the product is (2/sqrt 12)(1/sqrt 12)/sqrt 500 = 0.00745. */
+    /* The bounds are 5 standard deviations. The standard deviation of the mean is 2/sqrt(12*500) = 0.0258, and the
+     * standard deviation of the product is (2/sqrt 12)(1/sqrt 12)/sqrt 500 = 0.00745. */
     assert_true(fabs(mean - 3) < 5 * 0.0258);
     assert_true(fabs(product) < 5 * 0.00745);
     api_sweep_close(&a);

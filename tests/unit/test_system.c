@@ -342,7 +342,8 @@ static void exhausted_memory_is_an_error_everywhere(void **state) {
     assert_true(failures > 10);
 }
 
-/* A failed allocation is reported instead of errors found before, because the rest was not checked. */
+/* A failed allocation is reported instead of errors found before, because the rest of the description was not
+ * checked. */
 static void exhausted_memory_outweighs_errors_found_before(void **state) {
     (void)state;
     enum { INVARIANTS = 100 };

@@ -193,7 +193,7 @@ static void a_table_of_a_number_is_folded(void **state) {
     node = graph_substitute(g, node, SYMBOL_COORDINATE, &two, 1);
     assert_true(graph_is_number(g, node, &value));
     assert_near("cube", value, 8, 1e-15);
-    /* outside its range, the table is not folded into a constant; the evaluation reports the error */
+    /* outside its range, the table is not folded into a constant, and the evaluation reports the error */
     assert_false(graph_is_number(g, fixture_node(&f, "table(cube, 6)"), NULL));
     fixture_close(&f);
 }

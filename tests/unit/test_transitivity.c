@@ -171,8 +171,8 @@ static void without_quasi_velocities_there_is_no_report(void **state) {
 }
 
 /* The inverse matrix and the curls are rational functions of a dozen atoms with thousands of terms. The computation of
- * the coefficients would take minutes. The report must list these coefficients as unfinished and contain everything
- * else. */
+ * the coefficients would take minutes. The report must list these coefficients as unfinished and contain all other
+ * results. */
 static void coefficients_beyond_the_work_budget_are_reported_as_unfinished(void **state) {
     (void)state;
     hamel_report *r = fixture_report(

@@ -161,8 +161,8 @@ static void direction_cosines_are_checked_at_consistent_states(void **state) {
     assert_fault(text, "the matrix of `B`");
 }
 
-/* The first axis points along a rod; the coordinates are those of the end points of the rod. The check must not depend
- * on the unit of length. */
+/* The first axis points along a rod, and the coordinates are the positions of the end points of the rod. The check must
+ * not depend on the unit of length. */
 static void axes_along_rods_of_any_size_are_checked(void **state) {
     (void)state;
     static const double sizes[] = {1e-3, 1, 1e3, 1e9};

@@ -50,7 +50,8 @@ static void completing_velocities_are_chosen_again_along_the_motion(void **state
     assert_follows_lagrange(RING, "`stop`: 10, `rtol`: 1e-9", 1e-5);
 }
 
-/* At some points of the ring, y' or x' + y' does not determine the velocities, so another velocity must replace it. */
+/* At some points of the ring, y' or x' + y' does not determine the velocities, so another velocity must replace y' or
+ * x' + y'. */
 static void user_defined_quasi_velocities_may_become_singular(void **state) {
     (void)state;
     assert_follows_lagrange(RING ", `quasi_velocities`: [{`name`: `up`, `definition`: `y'`}]",

@@ -96,8 +96,8 @@ static void singular_states_are_skipped_and_counted(void **state) {
     hamel_verification_free(v);
 }
 
-/* A platform on three parallel cranks. The constraints are redundant only if the platform is level. Random states come
- * close to the level position without reaching it. */
+/* A platform on three parallel cranks. The constraints are redundant only if the platform is level. Random states may
+ * be close to the level position but are not exactly at this position. */
 static void states_with_nearly_dependent_constraints_are_not_compared(void **state) {
     (void)state;
     hamel_verification *v = verification_of(

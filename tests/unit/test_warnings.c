@@ -39,7 +39,7 @@ static void negative_constants_are_reported(void **state) {
     (void)state;
     static const expectation list[] = {
         {POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]",
-         "/dampers/0/coefficient: the coefficient of damper d is -1: it adds energy"},
+         "/dampers/0/coefficient: the coefficient of damper d is -1: the damper adds energy"},
         {POINT ", `parameters`: {`c`: 2}, `dampers`: [{`between`: [`p`, [0, 0]], `coefficient`: `-c`}]",
          "the coefficient of damper 1 is -2"},
         {POINT ", `springs`: [{`name`: `s`, `between`: [`p`, [0, 0]], `stiffness`: -3}]",
@@ -143,10 +143,10 @@ static void units_and_names_that_hide_others_are_reported(void **state) {
     static const expectation list[] = {
         {"`coordinates`: [{`name`: `x`, `unit`: `m`}, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/1: `y` is without a unit, but other coordinates have one"},
+         "/coordinates/1: `y` is without a unit, but other quantities have one"},
         {"`coordinates`: [`x`, `y`], `parameters`: {`m`: {`value`: 1, `unit`: `kg`}},"
          "`particles`: [{`name`: `p`, `mass`: `m`, `position`: [`x`, `y`]}]",
-         "/coordinates/0: `x`, `y` are without a unit, but other coordinates have one: units of expressions with "
+         "/coordinates/0: `x`, `y` are without a unit, but other quantities have one: units of expressions with "
          "them are not checked"},
         {"`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..2`}], `parameters`: {`i`: 3}, `kinetic_energy`: "
          "`sum(k, 1, 2, x[k]'^2)`",
@@ -234,7 +234,7 @@ static void analyses_report_warnings_too(void **state) {
         fixture_report(POINT ", `dampers`: [{`name`: `d`, `between`: [`p`, [0, 0]], `coefficient`: -1}]");
     assert_int_equal(report->warnings.count, 1);
     assert_string_equal(report->warnings.items[0],
-                        "/dampers/0/coefficient: the coefficient of damper d is -1: it adds energy");
+                        "/dampers/0/coefficient: the coefficient of damper d is -1: the damper adds energy");
     hamel_report_free(report);
 }
 

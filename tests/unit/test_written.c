@@ -1,5 +1,5 @@
 /* test_written.c — engine/equations: generated equations agree with the equations that the integrator uses. The text is
- * parsed again; the C is compiled and run. */
+ * parsed again, and the C is compiled and run. */
 #include "engine/dynamics/dynamics.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
@@ -270,7 +270,7 @@ static void line_of(const char *text, int k, char *line, size_t room) {
     snprintf(line, room, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* With a smaller work budget, only the first lines are simplified; with the budget 0, no line is simplified. Lines that
+/* With a smaller work budget, only the first lines are simplified. With the budget 0, no line is simplified. Lines that
  * are not simplified must be correct after parsing. Work is counted, so the result is reproducible. */
 static void expressions_beyond_the_work_budget_are_left_as_derived(void **state) {
     (void)state;
@@ -486,7 +486,7 @@ static void a_common_divisor_that_would_take_minutes_is_not_computed(void **stat
     char *text = written_equations_within(&e, HAMEL_NOTATION_TEXT, 4e8, &simplified);
     assert_false(simplified);
     assert_non_null(strstr(text, "not fully simplified"));
-    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* CPU time in seconds: half of that of FLINT */
+    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 20); /* 20 s are half of the CPU time of FLINT */
     free(text);
     written_close(&e);
 }
@@ -505,8 +505,8 @@ static bool step_of_c(const program_of_c *p, size_t n, double h, double *state) 
 }
 
 /* Between projections, a state violates the constraints by the integration error. Then redundant rows are not exactly
- * dependent, but must not be treated as independent equations. A bead of mass 1 moves on a circle; its angle has the
- * moment of inertia 0.3: (r² + 0.3) s'' = -9.81 r cos s. */
+ * dependent, but must not be treated as independent equations. A bead of mass 1 moves on a circle, and its angle has
+ * the moment of inertia 0.3. So (r² + 0.3) s'' = -9.81 r cos s. */
 static void generated_c_supports_redundant_rows(void **state) {
     static const char *const rows[] = {"{`name`: `a`, `equation`: `x*sin(s) = y*cos(s)`}, {`name`: `b`, `equation`: `x "
                                        "= 1.6*cos(s)`}, {`name`: `c`, `equation`: `hypot(x,y) = 1.6`}",

@@ -10,6 +10,6 @@ typedef struct program_of_c {
     velocities_function *velocities;
 } program_of_c;
 
-/* Compiles and loads the text; a compiler warning fails the test. */
+/* Compiles and loads the text. A compiler warning fails the test. */
 void program_of_c_open(program_of_c *p, const char *text);
 void program_of_c_close(program_of_c *p);

@@ -79,7 +79,7 @@ static void print_constraint(const cJSON *c) {
 
 static void print_sets(const cJSON *redundancy) {
     const cJSON *sets = json_first_at(redundancy, "sets");
-    if (sets != NULL) printf("\ndependent at the initial state\n");
+    if (sets != NULL) printf("\nredundant sets of constraints at the initial state\n");
     for (const cJSON *set = sets; set != NULL; set = set->next) {
         printf("  ");
         print_texts(set->child, ", ");
@@ -329,7 +329,7 @@ const cli_command cli_analyze = {
         "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
         "the virtual displacement of u.\n\n"
         "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"
-        "analysis found. The lines `conserved near the initial state` and `verdict from the initial state` print\n"
+        "analysis found. The lines `conserved near the initial state` and `verdict from the initial state` show\n"
         "results that hold only under the listed conditions. These lines also report a singular initial state, from\n"
         "which fewer dimensions can be reached.\n\n"
         "With --verify, every formulation that applies to the system computes accelerations and reactions at 100\n"
@@ -360,9 +360,9 @@ const cli_command cli_analyze = {
             {"about", "PLACE", NULL, "linearize about the `initial` state or the nearest `equilibrium` (initial)"},
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
-            {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, and the equations that determine it"},
+            {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
-            {"server", "URL", NULL, "analyse on this server (HAMEL_SERVER, else locally); token: HAMEL_TOKEN"},
+            {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},
         },
     .operands = {1, 1},

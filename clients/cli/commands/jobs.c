@@ -75,7 +75,7 @@ const cli_command cli_jobs = {
     .name = "jobs",
     .synopsis = "[OPTIONS]",
     .summary = "list the jobs of a server, newest first",
-    .about = "Each line has id, status, progress, time of submission and name.\n\n"
+    .about = "Each line contains the id, status, progress, time of submission and name of a job.\n\n"
              "Examples:\n"
              "  hamel jobs --server http://127.0.0.1:8080\n"
              "  hamel jobs --status failed --format json\n",
@@ -167,13 +167,14 @@ const cli_command cli_cancel = {
     .name = "cancel",
     .synopsis = "JOB... [OPTIONS]",
     .summary = "cancel jobs on a server, or delete them with --forget",
-    .about = "A job that has ended keeps its status. Each line has id and status; deleted jobs are not printed.\n\n"
+    .about = "A job that has ended keeps its status. Each line contains the id and status of a job.\n"
+             "Deleted jobs are not printed.\n\n"
              "Examples:\n"
              "  hamel cancel $job\n"
              "  hamel cancel $job --forget\n",
     .options =
         (const cli_option[]){
-            {"forget", NULL, NULL, "delete the jobs and their rows, also if they have ended"},
+            {"forget", NULL, NULL, "delete the jobs and their rows, even if the jobs have ended"},
             {"format", "NAME", NULL, "print text, or json with one document per line (text)"},
             JOB_OPTIONS,
             {0},

@@ -184,9 +184,8 @@ const cli_command cli_plot = {
     .name = "plot",
     .synopsis = "FILE [OPTIONS]",
     .summary = "simulate and draw to a file or the terminal",
-    .about = "Up to 8 columns can be drawn; the first line of hamel run FILE lists their names. A PNG has two pixels "
-             "for each unit of\n"
-             "its size. The rows of a failed run are drawn, too.\n\n"
+    .about = "Up to 8 columns can be drawn. The first line of hamel run FILE lists the names of all columns. A PNG\n"
+             "has two pixels for each unit of its size. The rows of a failed run are drawn, too.\n\n"
              "Examples:\n"
              "  hamel plot pendulum.json\n"
              "  hamel plot pendulum.json --columns \"theta,theta'\" --output motion.svg\n"

@@ -17,9 +17,9 @@ static void print_named(const char *what, const cJSON *object) {
         printf(" %s = %.9g%s", item->string, item->valuedouble, item->next != NULL ? "," : "\n");
 }
 
-/* Prints a complex number. Omits a real or imaginary part below 1e-12 of the absolute value. The value is chosen:
- * about 1e4 units in the last place, which rounding errors of an eigenvalue can reach. Prints 0 for a number below
- * 1e-16 of `largest`, which is smaller than the rounding error of `largest`. */
+/* Prints a complex number. Omits a real or imaginary part below 1e-12 of the absolute value. The bound is about 1e4
+ * units in the last place, which rounding errors of an eigenvalue can reach. Prints 0 for a number below 1e-16 of
+ * `largest`, which is smaller than the rounding error of `largest`. */
 static void print_complex(double re, double im, double largest) {
     double size = hypot(re, im), rounding = size < 1e-16 * largest ? size : 1e-12 * size;
     if (fabs(re) <= rounding) re = 0;

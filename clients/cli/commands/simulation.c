@@ -101,11 +101,11 @@ int cli_simulate(const cli_server *server, const cli_input *input, const cli_arg
     simulation s = {.server = server, .input = input, .arguments = arguments, .jit = HAMEL_JIT_AUTO};
     const char *when = cli_option_value(arguments, "jit");
     if (when != NULL && !hamel_jit_named(when, &s.jit)) {
-        cli_say("--jit is auto, on or off, not `%s`", when);
+        cli_say("--jit must be auto, on or off, not `%s`", when);
         return CLI_USAGE;
     }
     if (server->url != NULL && when != NULL) {
-        cli_say("--jit is for local runs; on a server it is an option of hameld");
+        cli_say("--jit applies to local runs only; for runs on a server, set --jit of hameld");
         return CLI_USAGE;
     }
     return cli_observe(observer, server->url != NULL ? simulate_there : simulate_here, &s);

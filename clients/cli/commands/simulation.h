@@ -45,7 +45,7 @@ void cli_print_linearization(const cJSON *linearization);
     {"method", "NAME", "simulation.method", "integrate by auto, adams, bdf or erk (auto)"},                                                \
     {"formulation", "NAME", "simulation.formulation", "use this formulation (auto); `hamel run --help` lists them"}
 #define CLI_SERVER_OPTION                                                                                              \
-    {"server", "URL", NULL, "run on this server (HAMEL_SERVER, else locally); token: HAMEL_TOKEN"}
+    {"server", "URL", NULL, "run on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"}
 #define CLI_RUN_OPTIONS                                                                                                \
     CLI_SETTING_OPTIONS,                                                                                               \
     {"sensitivities", "NAMES", "simulation.sensitivities", "add columns with derivatives with respect to these inputs"},                 \

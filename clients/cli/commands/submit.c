@@ -78,7 +78,7 @@ const cli_command cli_submit = {
     .name = "submit",
     .synopsis = "FILE... [OPTIONS]",
     .summary = "store runs on a server and print the ids of the jobs",
-    .about = "The server checks the system before it responds. Once its id is printed, a job survives restarts of the "
+    .about = "The server checks the system before it responds. A job whose id was printed survives restarts of the "
              "server.\n\n"
              "Examples:\n"
              "  job=$(hamel submit pendulum.json --server http://127.0.0.1:8080)\n"

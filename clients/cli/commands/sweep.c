@@ -97,7 +97,7 @@ static int read_plan(sweep_plan *p, const cli_arguments *a) {
     status = cli_option_whole(a, "jobs", 1, JOBS_MAX, &p->jobs);
     if (status != CLI_OK) return status;
     if (p->directory && p->output) {
-        cli_say("--out and --output exclude each other: --out writes parts for hamel merge, --output one table");
+        cli_say("--out and --output cannot be combined: --out writes parts for hamel merge, --output one table");
         return CLI_USAGE;
     }
     if ((shard || p->resume) && !p->directory && !(p->resume && !shard && p->output)) {
@@ -312,8 +312,8 @@ const cli_command cli_sweep = {
     .about =
         "The columns are member (from 0), the targets of the sweep, status (completed, terminated, incomplete or\n"
         "failed), the collected numbers, and problem. The problem is the reason why a member is incomplete or failed.\n"
-        "Such a member has no numbers; the other members continue. The table does not depend on --jobs and --shard.\n"
-        "A server runs the sweep as a batch of jobs, stores it, and gives the same table.\n\n"
+        "Such a member has no numbers, but the other members continue. The table does not depend on --jobs and\n"
+        "--shard. A server stores the sweep, runs it as a batch of jobs, and returns the same table.\n\n"
         "The exit code is 4 if a member failed or is incomplete, and 3 if the description is invalid.\n\n"
         "Examples:\n"
         "  hamel sweep study.json > table.csv\n"

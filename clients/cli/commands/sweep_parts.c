@@ -1,4 +1,4 @@
-/* sweep_parts.c — see sweep_parts.h; also the command `hamel merge`. A part has these lines:
+/* sweep_parts.c — parts of a sweep's table, and the command `hamel merge`; see sweep_parts.h. A part has these lines:
  *
  *     {"hamel": VERSION, "sweep": HASH, "members": N, "first": I, "count": K, "form": "csv", "rows": BYTES}
  *     the header of the table

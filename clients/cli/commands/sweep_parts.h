@@ -18,7 +18,7 @@ typedef struct member_problems {
 } member_problems;
 
 /* Prints the problem of one member, and the assignments of that member. After 20 problems, one message refers to the
- * table; further problems are not printed. */
+ * table, and further problems are not printed. */
 void member_problems_say(member_problems *p, size_t member, const cJSON *assignments, const char *problem);
 
 /* Members of a part, and the sweep to which they belong. */

@@ -1,6 +1,6 @@
-/* worker.c — hamel worker: runs jobs from the queue of a shared store. The command replaces its own process by `hameld
- * --worker`, so that cluster scripts need only one program. The command passes the URL of the store in the environment,
- * which other users of the machine cannot read. */
+/* worker.c — hamel worker: runs jobs from the queue of a shared store. The command replaces its own process with
+ * `hameld --worker`, so that cluster scripts need only one program. The command passes the URL of the store in the
+ * environment, which other users of the machine cannot read. */
 #include "clients/cli/options.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ const cli_command cli_worker = {
             {"store", "URL", NULL, "run jobs from postgresql://USER@HOST/DATABASE (HAMELD_STORE)"},
             {"workers", "N", NULL, "run N jobs at the same time (number of cores)"},
             {"idle", "SECONDS", NULL, "end after SECONDS without a job (never)"},
-            {"lease", "SECONDS", NULL, "let other workers run the jobs after SECONDS without a heartbeat (30)"},
+            {"lease", "SECONDS", NULL, "let other workers run the jobs SECONDS after the last lease renewal (30)"},
             {"grace", "SECONDS", NULL, "end within SECONDS after SIGTERM (10)"},
             {"log-level", "LEVEL", NULL, "log debug, info, warning, error or silent (info)"},
             {0},

@@ -9,9 +9,9 @@
 
 enum { MARKS_MOST = 100 };
 
-/* Half of the range of values that are treated as constant. `flat` is relative to the size of the values; chosen: about
- * 1e4 units in the last place, so that rounding errors are not drawn as a curve. `least_span` is absolute; chosen: even
- * divided among 100 marks, it is far above the least normal double, 2e-308. */
+/* Bounds on half the range of values that are treated as constant. `flat` is relative to the size of the values. It is
+ * about 1e4 units in the last place, so that rounding errors are not drawn as a curve. `least_span` is absolute.
+ * Divided among 100 marks, it is more than 1e5 times the least normal double, 2e-308. */
 static const double flat = 1e-12, least_span = 1e-300;
 
 static double half_span(double low, double high) {

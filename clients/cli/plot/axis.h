@@ -13,8 +13,8 @@ typedef struct plot_axis {
 } plot_axis;
 
 /* Returns an axis for values from `least` to `most` (finite, least <= most). If `room` is set, or the values are equal
- * up to rounding, the axis has a margin at each end. The axis has about `marks` marks, whose distance is 1, 2 or 5
- * times a power of ten. */
+ * up to rounding, the axis extends beyond the values at both ends. The axis has about `marks` marks, whose distance is
+ * 1, 2 or 5 times a power of ten. */
 plot_axis plot_axis_over(double least, double most, bool room, size_t marks);
 
 double plot_axis_mark(const plot_axis *a, size_t k);

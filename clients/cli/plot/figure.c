@@ -10,8 +10,8 @@ static const unsigned colours[PLOT_SERIES_MAX] = {0x2f5bd0, 0xd1600a, 0x138a62, 
                                                   0x0f83b5, 0x8a6d00, 0x6b4fc4, 0x5c6570};
 
 static const double margin = 14, title_size = 15, name_size = 13, label_size = 12;
-/* Width of a character relative to its font size. The value is chosen: above the average of common fonts, so that
- * the names in the legend do not overlap. */
+/* Width of a character relative to its font size. The value exceeds the average of common fonts, so that the names in
+ * the legend do not overlap. */
 static const double character = 0.62;
 
 typedef struct figure {

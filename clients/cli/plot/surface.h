@@ -1,5 +1,5 @@
-/* surface.h — drawing functions for each kind of image file. A figure is as many units wide and high as `open`
- * states. The x axis points to the right, the y axis down. */
+/* surface.h — drawing functions for each kind of image file. The arguments of `open` set the width and height of a
+ * figure in units. The x axis points to the right, the y axis down. */
 #pragma once
 
 #include "clients/cli/plot/plot_table.h"

@@ -24,43 +24,44 @@ static const double POINT[POINTS / 2] = {0.1488743389816312, 0.4333953941292472,
 static const double WEIGHT[POINTS / 2] = {0.2955242247147529, 0.2692667193099963, 0.2190863625159820,
                                           0.1494513491505806, 0.0666713443086881};
 
-/* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. Each
- * iteration must multiply the change by SLOWEST or less. Both numbers are chosen: errors of CONVERGED tolerances do not
- * affect the error test, and if the iteration is slower, a shorter step costs less. */
+/* The iteration ends when the change is below CONVERGED tolerances, or when it stagnates below the tolerance. An error
+ * of a hundredth of the tolerance does not affect the error test. Each iteration must multiply the change by SLOWEST or
+ * less. At 0.7, a factor of 100 takes 13 iterations; if more are needed, a shorter step costs less. */
 static const double CONVERGED = 0.01, SLOWEST = 0.7;
 /* The next step is h (SAFE / error^(1/9)), within bounds. If the iteration does not converge, the step is multiplied by
  * HALVE. If a point is too close to the singularity, the step is multiplied by MOVE, which shifts the points by a part
  * of their spacing. SAFE, GROW and SHRINK are in the usual range (Hairer, Nørsett & Wanner, Solving ODEs I, II.4).
- * HALVE and MOVE are chosen; another value only changes the number of tries. Ratios between SAME and 1/SAME count as
- * 1. */
+ * Other values of HALVE and MOVE only change the number of tries. Ratios between SAME and 1/SAME count as 1. */
 static const double SAFE = 0.8, GROW = 3, SHRINK = 0.2, HALVE = 0.5, MOVE = 0.85, SAME = 0.98;
 /* Least distance of a point from the singularity in units of x. The two middle points are 0.149 from the centre, so a
  * singularity halfway between the two points is far enough from both. Rounding changes the rates by ε/s² at the
- * distance s. CLEAR_OF_STOP applies to the last point of a step that ends at the stop. */
+ * distance s. CLEAR_OF_STOP applies to the last point of a step that ends at the stop, because this point is only 0.026
+ * from the end. */
 static const double CLEAR = 0.1, CLEAR_OF_STOP = 0.01;
-/* First step: part of the time in which the state changes by its size. The value is chosen far below 1, because
- * later steps grow. */
+/* First step, relative to the time in which the state changes by its own size. If the first step is too short, five
+ * steps that grow by GROW make up for the factor 0.01. */
 static const double FIRST = 0.01;
 /* Part of a step over which a difference quotient estimates second derivatives, for the first guess of an iteration.
- * The value is chosen: the truncation error is about 1e-3, the rounding error about ε/1e-3. */
+ * The relative truncation error is about 1e-3, and the relative rounding error about ε/1e-3 = 2e-13. */
 static const double PROBE = 1e-3;
-/* Weight of the second to last coefficient in the error estimate, because the last coefficient may vanish by symmetry.
- * The value is chosen below 1, because the second to last coefficient overestimates the error. */
+/* Weight of the second-to-last coefficient in the error estimate. The estimate includes this coefficient because the
+ * last one may vanish by symmetry. The weight assumes that coefficients decay by a factor of about ten. */
 static const double EVEN = 0.1;
-/* Rank margins below this are treated as zero. The value is chosen above √ε = 1e-8, the rank margin that rounding
- * leaves at a singularity. */
+/* Rank margins below this are treated as zero. The value is between √ε = 1e-8, the rank margin that rounding leaves at
+ * a singularity, and DEEP. */
 static const double ZERO = 3e-6;
-/* Least rank margin s at the start of a step (README.md). The value is chosen: rounding then changes the rates by
- * ε/s² = 6e-7. */
+/* Least rank margin s at the start of a step (README.md). At this rank margin, rounding changes the rates by 6e-7
+ * (ε/s²). */
 static const double DEEP = 2e-5;
 /* If m1 + m2 < STRAIGHT · slope · gap, the rank margin has a zero between two points. m1 and m2 are the rank margins at
  * these points, `gap` is their distance, and `slope` is the steepest slope between any points. STRAIGHT = 1 is exact
- * for a straight line; 1.2 is chosen to allow for some curvature. */
+ * for a straight line, and 1.2 allows for curvature. */
 static const double STRAIGHT = 1.2;
-/* Rounding of the last coefficients, relative to the state: ε/s² at the points nearest to the singularity. */
+/* Rounding error of the last coefficients, relative to the state. At the points nearest to the singularity it is ε/s²,
+ * with rank margins s above 1.5e-5. */
 static const double SERIES_ROUNDING = 1e-6;
-/* A step that ends before the singularity must leave at least this part of the distance to the singularity. Chosen
- * below 1/2, so that a step over half of the distance is accepted. */
+/* A step that ends before the singularity must leave at least this part of the distance to the singularity. The value
+ * is below 1/2, so that a step over half of the distance is accepted. */
 static const double CLOSER = 0.4;
 
 typedef struct collocation {
@@ -171,7 +172,7 @@ static int rates_nearby(collocation *w, double t, double *change, double *out, d
     return flag;
 }
 
-/* Sets the initial guess of the rates at the points, f + (1 + x) h/2 f', where f and f' are taken at the start. */
+/* Sets the initial guess of the rates at the points to f + (1 + x) h/2 f', with f and f' at the start of the step. */
 static int guess(collocation *w, double h) {
     size_t length = w->base.problem->length;
     double probe = PROBE * h;
@@ -223,8 +224,8 @@ static int find_fixed_point(collocation *w, double h) {
 }
 
 /* Returns the size of the last two coefficients of the states along the constraint manifold, relative to the tolerance.
- * The part normal to the constraint manifold is removed at the point next to the centre, where rounding is largest.
- * Returns INFINITY if the coefficients are so large that the branch has changed within the step. */
+ * The part normal to the constraint manifold is removed at the point next to the centre, where rounding is largest. If
+ * the coefficients are so large that the branch must have changed within the step, returns INFINITY. */
 static double error_of(collocation *w, double h) {
     size_t length = w->base.problem->length, centre = POINTS / 2;
     double most = 0, size = size_in_tolerances(w, w->y);
@@ -268,8 +269,8 @@ static bool end_is_too_near(const collocation *w) {
     return !w->stops && w->margin[POINTS] < fmax(CLOSER * w->start_margin, CLEAR * slope_of(w));
 }
 
-/* Returns the ratio of the next step to the present one: the largest ratio up to `most` for which the singularity is
- * halfway between two points. */
+/* Returns the largest ratio up to `most` of the next step to this step that places the singularity halfway between two
+ * points. If no ratio does, returns MOVE. */
 static double straddling(const collocation *w, double most) {
     size_t least = nearest_point(w);
     double before = least > 0 ? w->margin[least - 1] : w->start_margin;

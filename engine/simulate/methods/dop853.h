@@ -1,9 +1,9 @@
-/* dop853.h — coefficients of an explicit Runge–Kutta method of order 8 in 12 stages, with error estimates of orders 5 and 3
- * and a continuous extension of order 7.
+/* dop853.h — coefficients of an explicit Runge–Kutta method of order 8 in 12 stages. The method has error estimates of
+ * orders 5 and 3, and a continuous extension of order 7.
  *
  * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential
- * Equations I, Springer 1993, II.5 and II.6. A step costs 12 evaluations, because the last one also starts the next
- * step. */
+ * Equations I, Springer 1993, II.5 and II.6. A step costs 12 evaluations, because the last evaluation is also the first
+ * one of the next step. */
 #pragma once
 
 /* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state; row 12 has the weights of the new state. The

@@ -1,8 +1,8 @@
 /* dop853_control.h — step control of DOP853 for one integration.
  *
- * runge_kutta.c and members_vec8.c use these functions, so a member takes the same steps in a SIMD lane as in a run of
- * its own. Sources: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, Springer 1993, and their
- * program DOP853. */
+ * runge_kutta.c and members_vec8.c use these functions, so a member takes the same steps alone and in a SIMD lane.
+ * Sources: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, Springer 1993, and their program
+ * DOP853. */
 #pragma once
 
 #include "engine/simulate/methods/dop853.h"
@@ -14,20 +14,22 @@
 /* Factor on tolerances, because the errors of steps accumulate. The errors with this factor are listed in
  * engine/simulate/README.md, "Sweeps". */
 static const double DOP853_SAFETY = 0.03;
-/* Bounds on the ratio of successive steps (loc. cit., II.4). The estimated first step may be far too short for a system
- * at rest, so it may grow by DOP853_GROW_FIRST; chosen. */
+/* Bounds on the ratio of successive steps (loc. cit., II.4). If the system is at rest, the first step is at most 1e-4,
+ * whatever the unit of time (dop853_probe). This may be much too short, so the second step may be longer by the factor
+ * DOP853_GROW_FIRST. */
 static const double DOP853_SHRINK = 1.0 / 3, DOP853_GROW = 6, DOP853_GROW_FIRST = 1e4;
 /* Ratio of the next step to the estimated step that just meets the tolerance. DOP853 uses 0.9; 0.8 saves a third of the
  * rejected steps. */
 static const double DOP853_SAFE = 0.8;
-/* A step that would end within this part of its length before the stop ends at the stop; chosen. */
+/* A step that would end less than 1 % of its length before the stop is lengthened to end at the stop. Its error, of
+ * order 8, grows by 8 % at most. */
 static const double DOP853_STRETCH = 1.01;
 /* The stability limit of h |λ| on the negative real axis (Hairer & Wanner, Solving ODEs II, IV.2). */
 static const double DOP853_STABLE = 6.1;
-/* At tight tolerances, the error of a fast decaying part of the motion bounds the step before stability does. The
- * system counts as stiff if h |λ| is above DECAYS and the change of the rates is opposite to that of the state (cosine
- * below AGAINST). For oscillations the two changes are perpendicular. Over forty steps a fast decaying part vanishes,
- * so it is not the motion itself. Both bounds are chosen. */
+/* At tight tolerances, the error of a fast decaying component limits the step before stability does. The system then
+ * counts as stiff if h |λ| is above DECAYS and the rates change opposite to the state (cosine below AGAINST). The
+ * cosine is −1 for a decay and 0 for an oscillation. Forty steps with h |λ| = 1.5 reduce a decaying part of the motion
+ * by exp(−60). A decay that is detected for longer is therefore not part of the motion, and the system is stiff. */
 static const double DOP853_DECAYS = 1.5, DOP853_AGAINST = -0.9;
 
 static inline double dop853_eighth_root(double x) {
@@ -63,25 +65,25 @@ static inline double dop853_end(double t, double h, double stop) {
     return h == stop - t ? stop : t + h;
 }
 
-/* Returns a combination of both estimates that falls as h^8 (loc. cit., II.10), from their weighted norms. A step with
- * an error of at most 1 is accurate. */
+/* Combines the weighted norms of the two error estimates to one estimate that is proportional to h^8 (loc. cit.,
+ * II.10). A step is accurate if this estimate is at most 1. */
 static inline double dop853_error(double h, double fifth, double third) {
     double both = sqrt(fifth * fifth + 0.01 * third * third);
     return both > 0 ? h * fifth * fifth / both : 0;
 }
 
-/* Returns the ratio of the next step to this one. `first`: no step has been accepted since the start. */
+/* Returns the ratio of the next step to this one. `first` is true if no step has been accepted since the start. */
 static inline double dop853_ratio(double error, bool first) {
     return fmin(first ? DOP853_GROW_FIRST : DOP853_GROW, fmax(DOP853_SHRINK, DOP853_SAFE / dop853_eighth_root(error)));
 }
 
-/* Returns the next step after an accepted one. `rejected`: the try before was rejected. */
+/* Returns the step after an accepted step h. `rejected` is true if the previous try was rejected. */
 static inline double dop853_next_step(double h, double ratio, bool rejected) {
     return h * (rejected ? fmin(ratio, 1) : ratio);
 }
 
-/* Returns true if the system seems stiff. Rates differ at two states at the same time. `rates` and `states` are the
- * squared lengths of both differences, and `product` is their scalar product. */
+/* Returns true if the system seems stiff, from two states at the same time. `states` and `rates` are the squared norms
+ * of the differences of these states and of their rates. `product` is the scalar product of the two differences. */
 static inline bool dop853_shows_stiffness(double rates, double states, double product, double h) {
     if (h * h * rates > DOP853_STABLE * DOP853_STABLE * states) return true;
     return h * h * rates > DOP853_DECAYS * DOP853_DECAYS * states && product < DOP853_AGAINST * sqrt(rates * states);

@@ -5,12 +5,11 @@
  *
  *     DOP853_STATE               name of the struct, and prefix of the functions
  *     DOP853_REAL                number type
- *     DOP853_BLOCK               components summed together, which compilers then vectorize
+ *     DOP853_BLOCK               number of components summed together, so that compilers vectorize the sum
  *
- * After the inclusion the including file defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or more
- * register widths, and DOP853_STATE_dense. The order of operations does not depend on the number type, on DOP853_BLOCK
- * or on how many sums are computed in one pass, so results are bit-identical on every machine, and for one or eight
- * states. */
+ * After the inclusion, that file defines DOP853_STATE_sum from DOP853_STATE_sum_body, for one or more register widths,
+ * and DOP853_STATE_dense. The order of operations does not depend on the number type, on DOP853_BLOCK, or on the number
+ * of sums in one pass. Results are therefore bit-identical on every machine, and for one or eight states. */
 #include "engine/simulate/methods/dop853.h"
 
 #include <stdbool.h>
@@ -21,7 +20,7 @@
 #define DOP853_NAME(suffix) DOP853_JOIN(DOP853_STATE, suffix)
 
 typedef struct DOP853_STATE {
-    DOP853_REAL t, h; /* start and length of the step that is tried; an SIMD lane with h = 0 is idle */
+    DOP853_REAL t, h; /* start and length of the step that is tried; a SIMD lane with h = 0 is idle */
     size_t length;
     /* Computes dy[length] at (*t, y). Returns 0 on success. */
     int (*rates)(void *context, const DOP853_REAL *t, const DOP853_REAL *y, DOP853_REAL *dy);
@@ -74,9 +73,9 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
 static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
                                      const DOP853_REAL *from, DOP853_REAL *out);
 
-/* Sets the arrays out[r], r < rows, to h Σ c[r][j] k_j, j < count, each with the bits of DOP853_STATE_sum. The rows
- * have zeros at the same places. Each slope is read once, because long systems are bound by memory. `rows` is at most
- * DOP853_ROWS and a constant for the compiler. */
+/* Sets the arrays out[r], r < rows, to h Σ c[r][j] k_j, j < count, bit-identical to DOP853_STATE_sum. All rows have
+ * zeros at the same positions. Each slope is read only once, because memory access limits the speed for long systems.
+ * `rows` is a compile-time constant of at most DOP853_ROWS. */
 static inline __attribute__((always_inline)) void DOP853_NAME(_sums_body)(const DOP853_STATE *d, const DOP853_REAL *h,
                                                                           const double *const *c, size_t rows,
                                                                           size_t count, DOP853_REAL *const *out) {
@@ -121,7 +120,7 @@ static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
     return 0;
 }
 
-/* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must be set before.
+/* Computes the terms of the continuous extension of a step from `start`. The slopes at both ends must already be set.
  * Terms 1 and 2 match states and slopes at both ends, so a projection of `next` keeps the extension continuous. */
 static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
     const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
@@ -141,8 +140,8 @@ static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start
     return 0;
 }
 
-/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). Call the function that
- * computes the terms of the continuous extension first. */
+/* Sets out[length] to the state at t + part · h (Hairer, Nørsett & Wanner, II.6, (6.15)). The terms of the continuous
+ * extension must already be computed. */
 static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853_REAL *part, DOP853_REAL *out) {
     const DOP853_REAL p = *part, rest = 1 - p;
     size_t length = d->length;

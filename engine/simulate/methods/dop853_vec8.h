@@ -1,8 +1,9 @@
-/* dop853_vec8.h — DOP853 (dop853_template.h) for eight members of a sweep in SIMD lanes, with the sums of its error
- * estimates and of its test for stiffness.
+/* dop853_vec8.h — DOP853 (dop853_template.h) for eight members of a sweep in SIMD lanes, with error estimates and a
+ * test for stiffness.
  *
- * Each lane has its own time and step and does not depend on the others. The sums have the order of runge_kutta.c, so a
- * lane has the bits of a run of its own. The caller accepts or rejects steps (dop853_control.h). */
+ * Each lane has its own time and step and does not depend on the others. Terms are summed in the same order as in
+ * runge_kutta.c, so the results of a lane have the same bits as if its member ran alone. The caller accepts or rejects
+ * steps (dop853_control.h). */
 #pragma once
 
 #include "engine/base/vec8.h"
@@ -21,7 +22,7 @@ static inline void dop853_vec8_dense(const dop853_vec8 *d, vec8 *out) {
         dop853_vec8_sum(d, &d->h, dop853_dense[f], DOP853_ALL, NULL, out + f * d->length);
 }
 
-/* Sets *fifth and *third to the sums of the squares of both error estimates per step size, with weights[length]. */
+/* Sets *fifth and *third to the sums of the squares of the weighted error estimates per step size. */
 VEC8_INLINE void dop853_vec8_errors_body(const dop853_vec8 *d, const vec8 *weights, vec8 *fifth, vec8 *third) {
     vec8 fifth_sum = {0}, third_sum = {0};
     for (size_t i = 0; i < d->length; i++) {
@@ -49,8 +50,8 @@ static inline void dop853_vec8_keep_change(const dop853_vec8 *d) {
     for (size_t i = 0; i < d->length; i++) change[i] = d->next[i] - d->stage[i];
 }
 
-/* The numbers for dop853_shows_stiffness, from the last two slopes and the difference that dop853_vec8_keep_change has
- * kept. */
+/* Arguments of dop853_shows_stiffness, computed from the last two slopes and the difference that
+ * dop853_vec8_keep_change has kept. */
 typedef struct dop853_vec8_changes {
     vec8 rates, states, product;
 } dop853_vec8_changes;

@@ -2,8 +2,8 @@
  *
  * The method is staggered: each step solves for the state first and then corrects all sensitivities with the same
  * linear solver (Feehery, Tolsma & Barton, Appl. Numer. Math. 25 (1997) 41). Sensitivities take part in error control.
- * A sensitivity is weighted like the change of the state that results if the input changes by its own size. Vectors
- * have the length of the state; their entries after (q, q') stay 0. */
+ * A sensitivity, multiplied by the magnitude of its input, has the error weights of the state. Vectors have the length
+ * of the state; their entries after (q, q') stay 0. */
 #pragma once
 
 #include "engine/base/arena.h"

@@ -20,7 +20,8 @@
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
 /* Upper bound on failed error tests in a step. As a sliding contact in space approaches rest, the direction of its slip
- * turns ever faster. The last step before rest may have to shrink by a factor of 1e10. */
+ * turns ever faster. The last step before rest may have to shrink by a factor of 1e10, for which CVODE's default of 7
+ * failures does not suffice. */
 enum { ERROR_TESTS = 40 };
 
 typedef struct multistep {
@@ -93,8 +94,8 @@ static bool attach(multistep *w) {
     return !w->base.kind->projects || !p->project || CVodeSetProjFn(w->cvode, cvode_project) == CV_SUCCESS;
 }
 
-/* Upper bound on the number of vectors in CVODE: 13 of Nordsieck's array of the highest order, and the work vectors of
- * method, projection and corrector. */
+/* Upper bound on the number of vectors in CVODE: the 13 vectors of Nordsieck's array at order 12, and the work vectors
+ * of method, projection and corrector. */
 enum { METHOD_VECTORS = 40 };
 
 static stepper *multistep_open(const stepper_kind *kind, const stepper_problem *p, double t, const double *y) {
@@ -180,8 +181,8 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
     .interpolate_forward = multistep_interpolate_forward
 
 /* The safety factor was measured on all 158 examples that are smooth enough to have a reference. The columns of rtol
- * show the largest error of a coordinate or velocity relative to rtol (max |y| + 1), in the median and at the ninth
- * decile. `steps` is the number of steps, divided by that of the first line.
+ * contain the largest error of a coordinate or velocity, relative to rtol (max |y| + 1). The first number is the
+ * median, and the second number the ninth decile. `steps` is the number of steps, divided by that of the first line.
  *
  *     safety |  rtol 1e-6     |  rtol 1e-9     | steps
  *     0.002  |  0.04    1.0   |  0.02    0.06  |  1
@@ -189,8 +190,8 @@ static bool multistep_interpolate_forward(stepper *s, double t, double *const *a
  *     0.01   |  0.23    3.1   |  0.12    0.40  |  0.87
  *     0.03   |  0.56    6.6   |  0.37    1.2   |  0.79
  *
- * If the system is stiff, the fixed-point iteration fails repeatedly. The bound, 8 failures in fifty steps, is chosen
- * so that occasional failures do not count as stiffness. */
+ * If the system is stiff, the fixed-point iteration fails repeatedly. With a bound of 8 failures in fifty steps,
+ * occasional failures do not count as stiffness. */
 const stepper_kind stepper_adams = {.safety = 0.005, .stiff_of_many = 8, MULTISTEP_FUNCTIONS};
 
 /* The same measurement with BDF:

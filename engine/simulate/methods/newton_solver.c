@@ -21,7 +21,7 @@ struct newton_solver {
     double *state;         /* 2n: (q, q') at the last linearization; t is its time */
     double *change;        /* 2n: (δq, δq') */
     double *shown, *found; /* at most n each: δw computed from δq' before (shown) and after (found) solving */
-    double *rate_work, *rate_tangent_work, *seeds; /* for the tangent of dh/dt; NULL if dh/dt is 0 */
+    double *rate_work, *rate_tangent_work, *seeds; /* scratch for the tangent of dh/dt; NULL if dh/dt is 0 */
     double t, gamma;
     bool linearized;
 };
@@ -43,7 +43,7 @@ static int solver_setup(SUNLinearSolver S, SUNMatrix A) {
     return status == HAMEL_OK ? 0 : status == HAMEL_NO_MEMORY ? -1 : 1;
 }
 
-/* Returns the product of the Jacobian's row for W and a change: the derivative of dh/dt along x = (δq, δq') and δλ. */
+/* Returns the derivative of dh/dt along x = (δq, δq') and δλ: the row of the Jacobian for W times this change. */
 static double energy_rate_tangent(newton_solver *s, const double *x) {
     const hamel_model *model = s->model;
     size_t n = model->n, m = model->m;
@@ -61,9 +61,9 @@ static double energy_rate_tangent(newton_solver *s, const double *x) {
     return dots[0];
 }
 
-/* The Newton matrix is derived for the state (q, q'). The map between w and q' at the iterate converts the right-hand
- * side from changes of w to changes of q', and the solution back to w. The rate of the map is neglected, because the
- * rate is not stiff. The part of δw that does not affect q' (momenta along Aᵀ) is not converted. */
+/* The Newton matrix is derived for the state (q, q'). At the iterate, the map between w and q' converts the right-hand
+ * side to changes of q', and the solution back to changes of w. The rate of this map is neglected, because it does not
+ * contribute to stiffness. The part of δw that does not affect q' (momenta along Aᵀ) is not converted. */
 static int solver_solve(SUNLinearSolver S, SUNMatrix A, N_Vector x, N_Vector b, realtype tolerance) {
     newton_solver *s = S->content;
     size_t n = s->model->n;

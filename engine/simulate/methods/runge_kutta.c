@@ -1,11 +1,11 @@
 /* runge_kutta.c — stepper `erk`: DOP853, an explicit Runge–Kutta method of order 8 (dop853_template.h).
  *
  * A one-step method needs no history: it restarts after an event without a loss of order, and a projection takes effect
- * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: its order 6 (Verner)
- * takes forty times the evaluations on a double pendulum at an error of 1e-8. ERKStep does not support the second error
- * estimate of DOP853. With the coefficients of DOP853 it takes 1.8 times as many evaluations and five times the time.
- * Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense output here has order 7.
- * It costs three evaluations, and only in steps that need it. */
+ * at once. A step costs twelve evaluations and their weighted sums. ARKODE's ERKStep is slower: on a double pendulum at
+ * an error of 1e-8, its method of order 6 (Verner) takes forty times the evaluations. ERKStep does not support the
+ * second error estimate of DOP853. With the coefficients of DOP853, ERKStep takes 1.8 times as many evaluations and
+ * five times the time. Adams takes nine times the time. The dense output of ERKStep has order 5 at most. The dense
+ * output of this file has order 7 and costs three evaluations, only in steps that need it. */
 #include "engine/simulate/methods/runge_kutta.h"
 #include "engine/simulate/methods/dop853_control.h"
 
@@ -30,7 +30,8 @@ static inline void dop853_scalar_dense(const dop853_scalar *d, double *out) {
     dop853_scalar_sums_body(d, &d->h, rows, DOP853_ROWS, DOP853_ALL, outs);
 }
 
-/* If the rates cannot be evaluated, the step shrinks by this factor; chosen. */
+/* If the rates cannot be evaluated, the step is multiplied by this factor. A larger factor needs more tries; a smaller
+ * one can shorten the step more than necessary. */
 static const double REFUSED = 0.25;
 
 typedef struct runge_kutta {

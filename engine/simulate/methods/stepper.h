@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* The problem, borrowed and constant while a stepper is open. Its functions take `user` and return 0, a positive value
- * if a shorter step may help, or a negative value to end the integration. */
+/* The problem, borrowed and constant while a stepper is open. Functions that return an int return 0 on success, a
+ * positive value if a shorter step may help, or a negative value to end the integration. */
 typedef struct stepper_problem {
     size_t length; /* length of y */
     double stop;   /* time that steps never pass */
@@ -19,16 +19,16 @@ typedef struct stepper_problem {
     int (*rates)(void *user, double t, const double *y, double *dy);
     /* Computes error weights. An error is acceptable if its weighted root mean square is at most 1. */
     int (*weights)(void *user, const double *y, double *weights);
-    /* Sets `correction` to the change that brings y onto the constraint manifold, and removes the component normal to
-     * the constraint manifold from `error` (may be NULL). The function is NULL if the system has no constraints. */
+    /* Sets `correction` to the change that projects y onto the constraint manifold. Removes the component normal to the
+     * manifold from `error` (may be NULL). The function is NULL if the system has no constraints. */
     int (*project)(void *user, double t, const double *y, double *correction, double *error);
     /* Returns the rank margin (kkt_margin) at the state evaluated last, relative to the largest rank margin of the
      * run. */
     double (*margin)(void *user);
-    /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory whose nonlinear solver is Newton's. The solver must
-     * remain valid until the stepper is closed. Used by implicit methods only. Returns false on failure. */
+    /* Attaches a linear solver for I − γ ∂f/∂y to a CVODE memory with Newton's method. Returns false on failure. The
+     * solver must remain valid until the stepper is closed. Only implicit methods call this function. */
     bool (*attach_linear_solver)(void *user, void *cvode, SUNContext context);
-    /* Sensitivities that are integrated with the state, and their rates; both NULL if there are no sensitivities. */
+    /* Sensitivities that are integrated with the state, and their rates; NULL if there are no sensitivities. */
     forward *forward;
     int (*forward_rates)(void *user, double t, const double *y, N_Vector *s, N_Vector *ds);
 } stepper_problem;
@@ -65,7 +65,7 @@ typedef struct stepper_kind {
     long stiff_of_many; /* if `stiff` increases by this number in fifty steps, the system is stiff */
     /* Starts a stepper of this kind from y at t. Returns NULL if out of memory or if the library fails. */
     stepper *(*open)(const struct stepper_kind *kind, const stepper_problem *p, double t, const double *y);
-    void (*close)(stepper *s); /* destroys handles of libraries; NULL if there are none */
+    void (*close)(stepper *s); /* destroys handles of libraries; NULL if the method has no handles */
     /* Restarts from y at t and keeps the counts. `step` is the first step to try; 0 lets the stepper choose it. */
     bool (*restart)(stepper *s, double t, const double *y, double step);
     bool (*limit)(stepper *s); /* applies a changed s->most; NULL if each step reads s->most */

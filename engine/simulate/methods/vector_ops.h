@@ -1,7 +1,7 @@
 /* vector_ops.h — vectorized N_Vector operations.
  *
  * Debian's libsundials is built without optimization, so its vector loops would dominate the cost of a step. The data
- * are those of a serial N_Vector; only the operations in which CVODE spends its time are replaced. */
+ * are those of a serial N_Vector. Only the operations in which CVODE spends most of its time are replaced. */
 #pragma once
 
 #include <nvector/nvector_serial.h>

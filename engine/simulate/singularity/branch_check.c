@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bound on the difference between velocities and their prediction, relative to the velocities. The value is chosen
- * between two values: velocities on two different branches differ by half of their size or more, and on one branch
- * the trapezoidal rule predicts velocities to 0.1 % over a quarter of a radian. */
+/* Bound on the difference between velocities and their prediction, relative to the velocities. On different branches,
+ * velocities differ by at least half of their size. On one branch, the trapezoidal rule predicts velocities to 0.1 %
+ * over a quarter of a radian. */
 static const double VELOCITY_JUMP = 0.2;
 
 void branch_check_note(branch_check *p, double t, const char *names) {
@@ -76,7 +76,7 @@ bool branch_check_is_deep(const branch_check *p, const trajectory *l) {
 static hamel_status fail_branch(const branch_check *p, const trajectory *l, double jump, double turned,
                                 hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "at t = %.9g the constraints%s%s become dependent, and the run left its solution branch "
+                     "at t = %.9g the constraints%s%s become redundant, and the run left its solution branch "
                      "there: its energy is off by %.3g, its velocities by %.2g of their size",
                      p->crossed ? p->at : (p->t + l->t) / 2, p->names[0] ? " " : "", p->names, jump, turned);
     singularity_suggest(l->integrator, error);
@@ -84,8 +84,8 @@ static hamel_status fail_branch(const branch_check *p, const trajectory *l, doub
 }
 
 /* Returns true if the energy balance has changed by far more than the tolerances allow. Sets *jump to this change. If
- * dh/dt is not identically 0, sets *jump to 0, because W may then contain the work of reactions, and reactions are
- * inaccurate near a singular configuration. */
+ * dh/dt is not identically 0, sets *jump to 0. W may then contain the work of reactions, which are inaccurate near a
+ * singular configuration. */
 static bool has_jumped(const branch_check *p, trajectory *l, double *jump) {
     *jump = l->model->dynamics.energy_rate ? 0 : fabs(energy_balance(l) - p->balance);
     return *jump > ANOTHER_MOTION * fmax(p->tolerance, trajectory_energy_tolerance(l));

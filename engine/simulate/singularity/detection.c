@@ -5,8 +5,8 @@
 #include <math.h>
 
 enum { GOLDEN_STEPS = 70 };
-/* A rank margin below this fraction of the rank margins on both sides counts as zero. The value is chosen far above
- * the rounding error of a rank margin near zero, √ε = 1e-8. */
+/* A rank margin below this fraction of the rank margins on both sides counts as zero. The rounding error of a rank
+ * margin near zero is √ε = 1e-8. With a larger value, a small minimum would count as zero. */
 static const double SINGULAR = 1e-4;
 
 typedef struct margin_search {

@@ -12,7 +12,7 @@ enum { PLACES = 5, DISTANCE_TRIES = 20 };
  * degree nine. */
 static const double WEIGHTS[PLACES] = {5.0 / 6, -10.0 / 21, 5.0 / 28, -5.0 / 126, 1.0 / 252};
 /* MOST_MARGIN is the largest accepted rank margin, relative to `least`. FASTER is the largest factor by which one try
- * changes d. Both values are chosen: they affect only the number of tries and the size of d. */
+ * changes d. Both values affect only the number of tries and the size of d. */
 static const double MOST_MARGIN = 2, FASTER = 16;
 
 bool singular_state_create(singular_state *x, arena *memory, const hamel_model *model) {

@@ -13,8 +13,8 @@
 
 /* Rank margin s below which accelerations are interpolated. The rounding error ε/s² is 2e-10 there. */
 static const double INTERPOLATED = 1e-3;
-/* First distance d of the interpolation, relative to a step. The value is chosen so that the outermost states, at
- * ±5d, are less than a step away. */
+/* First distance d of the interpolation, relative to a step. With this value, the outermost states, at ±5d, are three
+ * quarters of a step away. */
 static const double PART_OF_STEP = 0.15;
 static const double NEXT_STEP = 1.2; /* assumed largest ratio of the next step to the last one */
 
@@ -39,8 +39,8 @@ static hamel_status projected_rates(integrator *w, double t, const double *y, do
     return status;
 }
 
-/* Computes the rates by interpolation. Its distance is proportional to the last regular step, because the motion was
- * smooth during that step. */
+/* Computes the rates by interpolation. The distance of its states is proportional to the last regular step, because the
+ * motion was smooth during that step. */
 static hamel_status interpolated_rates(integrator *w, double t, const double *y, double *out) {
     if (w->regular_step == 0) return projected_rates(w, t, y, out);
     hamel_status status =
@@ -51,9 +51,9 @@ static hamel_status interpolated_rates(integrator *w, double t, const double *y,
     return status;
 }
 
-/* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. As
- * a long step can pass such a configuration between two stages, stages keep a larger distance if another method is
- * available. The rank margin is computed at the nearest state on the constraint manifold, because off the manifold
+/* Inaccurate stages must not be near a singular configuration, because the nearest state could be on another branch. A
+ * long step can pass such a configuration between two stages. If another method is available, stages therefore keep a
+ * larger distance. The rank margin is computed at the nearest state on the constraint manifold. Off the manifold,
  * redundant constraints are slightly inconsistent, and the configuration seems singular. */
 static hamel_status rough_stage_rates(integrator *w, double t, const double *y, double *out, hamel_status found) {
     bool other = w->may_change || singularity_allows_collocation(w);
@@ -92,9 +92,9 @@ static bool evaluates_nearest(const integrator *w) {
            w->model->settings.projection == HAMEL_PROJECTION_ON;
 }
 
-/* Redundant constraints that rotate at the rate ω each satisfy Φ'' = 0, but their common violation grows as exp(ωt)
- * (n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1). If constraints are redundant, the rates of the nearest state are
- * therefore always used. */
+/* If the gradients of redundant constraints rotate at the rate ω, each constraint satisfies Φ'' = 0, but their common
+ * violation grows as exp(ωt): n·Φ'' = δ'' − ω²δ for Φ = n(t)δ with |n| = 1. If constraints are redundant, the rates of
+ * the nearest state are therefore always used. */
 hamel_status singularity_correct_rates(integrator *w, double t, const double *y, double *out, hamel_status status) {
     assert(w->model->m > 0);
     if (!w->dynamics->motion.basis)
@@ -162,11 +162,11 @@ hamel_status singularity_explain_ambiguity(integrator *w, hamel_error *error) {
     char names[400];
     bool named = dynamics_dependent_names(w->dynamics, w->margin, names, sizeof names);
     (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                     "near t = %.9g the constraints%s%s are so close to dependence that rounding decides how the "
+                     "near t = %.9g the constraints%s%s are so close to redundancy that rounding decides how the "
                      "motion continues",
                      w->t, named ? " " : "", named ? names : "");
     hamel_suggest(error, "change a length or an initial value slightly, so that the constraints either become "
-                         "dependent or remain clearly independent");
+                         "redundant or remain clearly independent");
     return HAMEL_INTEGRATION;
 }
 
@@ -178,13 +178,13 @@ hamel_status singularity_explain(integrator *w, double t, double margin, hamel_e
     bool named = dynamics_dependent_names(w->dynamics, margin, names, sizeof names);
     if (w->kind->rough_stages && w->model->formulation->variables == VARIABLES_VELOCITIES)
         (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                         "near t = %.9g the constraints%s%s become dependent, and the stages of method %s are too "
+                         "near t = %.9g the constraints%s%s become redundant, and the stages of method %s are too "
                          "inaccurate to pass this configuration",
                          t, named ? " " : "", named ? names : "", method);
     else
         (void)hamel_fail(error, HAMEL_INTEGRATION, "/simulation", 0,
-                         "at t = %.9g the constraints%s%s become dependent, and formulation `%s` cannot continue "
-                         "there by method %s",
+                         "at t = %.9g the constraints%s%s become redundant, and formulation `%s` cannot continue "
+                         "there with method %s",
                          t, named ? " " : "", named ? names : "", w->model->formulation->name, method);
     singularity_suggest(w, error);
     return HAMEL_INTEGRATION;

@@ -2,8 +2,8 @@
  *
  * At a singular configuration, such as a stretched linkage, branches of the motion meet. A mechanism follows the branch
  * to which its velocity is tangent. At the distance s from the configuration (the rank margin, kkt_margin) an error δ
- * of the positions changes velocities by δ/s and accelerations by δ/s². The computed motion can thus change to another
- * branch, and error control does not detect this change. The files are:
+ * of the positions changes velocities by δ/s and accelerations by δ/s². The computed motion can therefore change to
+ * another branch, and error control does not detect this change. The files are:
  *
  *     nearby.c         rates near a singular configuration, and errors if a method cannot pass the configuration
  *     interpolation.c  interpolation of a state close to a singular configuration from states on both sides
@@ -21,9 +21,9 @@ typedef struct trajectory trajectory;
 /* --- interpolation ---------------------------------------------------------------------------------------------------
  *
  * Near a singular configuration rounding alone changes velocities by ε/s² of their size, and accelerations and
- * multipliers by more. At the configuration, the equations do not determine velocities, accelerations and
- * multipliers, but along one branch of the motion these quantities are smooth. Velocities, accelerations and
- * multipliers are therefore interpolated from ten states of that branch, ±d to ±5d along the velocity. Each state is
+ * multipliers by more. At the configuration, the equations do not determine velocities, accelerations and multipliers,
+ * but along one branch of the motion these quantities are smooth. Velocities, accelerations and multipliers are
+ * therefore interpolated from ten states of that branch, at the distances ±d to ±5d along the velocity. Each state is
  * projected onto the constraint manifold. The error is d¹⁰/252 times the tenth derivative. */
 typedef struct singular_state {
     double *q, *v, *a, *lambda; /* the interpolated state: q[n], v[n], a[n], lambda[m] */
@@ -41,21 +41,21 @@ bool singular_state_create(singular_state *x, arena *memory, const hamel_model *
 hamel_status singular_state_interpolate(singular_state *x, dynamics *k, double t, const double *q, const double *v,
                                         double d) HAMEL_CHECKED;
 
-/* Searches, starting from d, for a distance at which the rank margins on both sides are between `least` and 2 · `least`
- * and at least `rank` constraints are independent. Returns 0 if no distance is found. */
+/* Starting from d, searches for a distance at which both rank margins are between `least` and 2 · `least`, and both
+ * ranks are at least `rank`. Returns 0 if no distance is found. */
 double singular_state_distance(singular_state *x, dynamics *k, double t, const double *q, const double *v, double d,
                                double least, size_t rank);
 
 /* --- near singular configurations --------------------------------------------------------------------------------- */
 
-/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. The value is chosen
- * as twice SINGULARITY_REGULAR. */
+/* Below this rank margin, rates are evaluated at the nearest state on the constraint manifold. The value is twice
+ * SINGULARITY_REGULAR, so projection begins before rounding matters. */
 #define SINGULARITY_NEAR 0.03
 /* Above this rank margin, relative to the largest rank margin, rounding is negligible (ε/s² = 1e-12). */
 #define SINGULARITY_REGULAR 0.015
 
-/* Rank margin, relative to the largest rank margin, below which methods with inaccurate stages are replaced. The value is
- * chosen far above the rank margins at which rounding matters, because a long step can pass a singular configuration
+/* Rank margin, relative to the largest rank margin, below which methods with inaccurate stages are replaced. The value
+ * is a hundred times INTERPOLATED, below which rounding matters, because a long step can pass a singular configuration
  * between two stages. */
 #define SINGULARITY_ROUGH 0.1
 
@@ -103,7 +103,7 @@ void singularity_suggest(const integrator *w, hamel_error *error);
 /* --- detection -------------------------------------------------------------------------------------------------------
  *
  * Steps do not normally end at a singular configuration. Within a step, the rank margin then falls to zero and rises
- * again. Its minimum is searched for on the dense output. */
+ * again. singularity_detect searches for the minimum on the dense output. */
 
 /* Number of intervals of a step between whose ends the rank margin is sampled. */
 enum { SINGULARITY_PARTS = 4 };

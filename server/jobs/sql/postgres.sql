@@ -14,7 +14,7 @@ SELECT CAST(current_setting('transaction_read_only')='on' AS INTEGER)
 
 -- ---- claims (store_postgres_claim.c) ----
 
--- Like START of shared.sql, but only for jobs that this node has reserved.
+-- Starts a job as START of shared.sql does, but only if this node has reserved the job.
 -- statement START
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 AND node=hamel_node() RETURNING {job_columns}
@@ -64,7 +64,7 @@ SELECT number, attempt, cancel FROM jobs WHERE node=?1 AND node<>0 AND status=1
 UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, revision=revision+1
 WHERE number=?1 AND attempt=?2 AND status=1
 
--- ---- the sweep: jobs of nodes whose lease has ended ----
+-- ---- jobs of nodes whose lease has ended ----
 
 -- statement SWEEP_TRY_LOCK
 SELECT CAST(pg_try_advisory_xact_lock(?1) AS INTEGER)

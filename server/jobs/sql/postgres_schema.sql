@@ -1,10 +1,10 @@
 -- postgres_schema.sql: the tables of a PostgreSQL store. These are the tables of sqlite_schema.sql and a table of
--- nodes. For each job there is also the node that it is assigned to.
+-- nodes. The table of jobs also contains the node to which each job is assigned.
 --
--- Triggers maintain the counts of owners, so that no statement can omit them. The counts are separate for each node.
--- Otherwise nodes that work for the same owner would wait for each other at every change. Members of a batch are
--- counted in 64 slots that all nodes share. Counts for each batch and node would be too many rows, and the counts of
--- removed nodes would remain.
+-- Triggers maintain the counts of owners, so that no statement can omit an update of the counts. The counts are
+-- separate for each node. Otherwise nodes that work for the same owner would wait for each other at every change.
+-- Members of a batch are counted in 64 slots that all nodes share. Counts for each batch and node would need too many
+-- rows, and the counts of removed nodes would remain.
 --
 -- If one transaction changes a row n times, the changes take a time proportional to n^2. So one trigger call counts all
 -- rows that a statement inserts, and changes of many members are made in slices.
@@ -17,7 +17,7 @@ CREATE FUNCTION hamel_slot() RETURNS BIGINT LANGUAGE sql STABLE AS 'SELECT hamel
 
 CREATE TABLE nodes(number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, lease_until BIGINT NOT NULL);
 
--- Updates of jobs rarely change indexed columns; the fill factor leaves room for the new row version in the same page.
+-- Updates of jobs rarely change indexed columns. The fill factor leaves space for the new row version in the same page.
 CREATE TABLE jobs(
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -67,7 +67,7 @@ CREATE INDEX jobs_held ON jobs(node) WHERE node<>0;
 -- The description of a job, or of batch N under the number -N.
 CREATE TABLE descriptions(job BIGINT PRIMARY KEY, body BYTEA NOT NULL);
 
--- Rows `first` to first+rows-1 of a job: float64, little-endian, row by row. Floating-point numbers compress badly, so
+-- Rows `first` to first+rows-1 of a job: float64, little-endian, row by row. Floating-point numbers compress poorly, so
 -- the column is EXTERNAL (not compressed).
 CREATE TABLE chunks(
     job BIGINT NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE batches(
     bytes BIGINT NOT NULL,
     -- members: members of the whole batch
     -- submitted: members submitted so far; smaller while the batch is being submitted
-    -- changed: time at which the last of them were submitted
+    -- changed: time at which members were last submitted
     members BIGINT NOT NULL,
     submitted BIGINT NOT NULL DEFAULT 0,
     changed BIGINT NOT NULL

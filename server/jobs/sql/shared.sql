@@ -100,7 +100,7 @@ DELETE FROM jobs WHERE number=?1
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 RETURNING {job_columns}
 
--- Starts further members of the sweep of job ?1. The subquery is evaluated once, so all members start at one time.
+-- Starts further members of the sweep of job ?1. The subquery is evaluated once, so all members get one start time.
 -- fragment start_members
 UPDATE jobs SET status=1, started=(SELECT hamel_now()), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number IN (SELECT number FROM jobs WHERE batch=(SELECT batch FROM jobs WHERE number=?1) AND batch<>0 AND status=0
@@ -145,7 +145,7 @@ INSERT INTO events(job, number, row, json) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(jo
 UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, bytes=bytes+?8,
 revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1
 
--- Like SET_HEADER, COUNT_BYTES and FINISH together, for a member that has stored nothing.
+-- Combines SET_HEADER, COUNT_BYTES and FINISH for a member that has stored nothing.
 -- statement FINISH_MEMBER
 UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), header=?5, summary=?6, problem=?7, collected=?8,
 bytes=bytes+?9, revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 AND header IS NULL
@@ -157,7 +157,7 @@ SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3
 UPDATE jobs SET status=0, fruitless=CASE WHEN fruitless>0 THEN fruitless-1 ELSE 0 END, revision=revision+1
 WHERE number=?1 AND attempt=?2 AND status=1
 
--- Requeues the job; if the store has failed ?3 times, the job fails.
+-- If the store has failed ?3 times, sets the status of the job to failed. Otherwise requeues the job.
 -- statement POSTPONE
 UPDATE jobs SET status=CASE WHEN failures+1<?3 THEN 0 ELSE 4 END,
 problem=CASE WHEN failures+1<?3 THEN problem ELSE ?4 END,
@@ -225,11 +225,11 @@ UPDATE batches SET changed=hamel_now() WHERE number=?1 AND submitted<members RET
 -- statement SET_SUBMITTED
 UPDATE batches SET submitted=?2 WHERE number=?1
 
--- No more members are submitted.
+-- Completes the batch with the members submitted so far.
 -- statement SEAL_BATCH
 UPDATE batches SET members=submitted WHERE number=?1 AND submitted<members
 
--- The oldest batch whose submission was interrupted more than ?1 ms ago.
+-- Finds the oldest batch whose submission was interrupted more than ?1 ms ago.
 -- statement ABANDONED_BATCH
 SELECT number FROM batches WHERE submitted<members AND changed<hamel_now()-?1 ORDER BY changed LIMIT 1
 

@@ -1,6 +1,6 @@
 -- sqlite_schema.sql: the tables of a SQLite store. Statuses are the numbers of job_status in store.h.
 --
--- Triggers maintain the counts of owners and batches, so that no statement can omit them.
+-- Triggers maintain the counts of owners and batches, so that no statement can omit an update of the counts.
 
 CREATE TABLE jobs(
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -82,7 +82,7 @@ CREATE TABLE batches(
     bytes INTEGER NOT NULL,
     -- members: members of the whole batch
     -- submitted: members submitted so far; smaller while the batch is being submitted
-    -- changed: time at which the last of them were submitted
+    -- changed: time at which members were last submitted
     members INTEGER NOT NULL,
     submitted INTEGER NOT NULL DEFAULT 0,
     changed INTEGER NOT NULL
