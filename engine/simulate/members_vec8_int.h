@@ -88,7 +88,10 @@ static inline void lane_give_up(vec8_run *a, int k) {
 
 /* Sets *bits to the taken lanes in `which`. */
 static inline void lanes_bits(const vec8_run *a, const bool *which, vec8_bits *bits) {
-    for (int k = 0; k < VEC8_SIZE; k++) (*bits)[k] = which[k] && a->lanes[k].taken ? ~(uint64_t)0 : 0;
+    vec8_bits found = {0};
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (which[k] && a->lanes[k].taken) found[k] = ~(uint64_t)0;
+    *bits = found;
 }
 
 /* Call before evaluations. */
