@@ -1,5 +1,6 @@
 /* members_vec8_int.h — the state of eight SIMD lanes, for members_vec8.c (creation, the loop, ends of members),
- * members_vec8_start.c (starts), members_vec8_visit.c (rows and checks) and members_vec8_steps.c (steps). */
+ * members_vec8_start.c (starts), members_vec8_visit.c (rows and checks), members_vec8_steps.c (steps) and
+ * members_vec8_events.c (members with events). */
 #pragma once
 
 #include "engine/dynamics/dynamics_vec8.h"
