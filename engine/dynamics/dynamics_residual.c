@@ -47,7 +47,7 @@ RESIDUAL_INLINE void vec8_magnitude(const vec8 *x, vec8 *out) {
 }
 
 RESIDUAL_INLINE void vec8_larger(const vec8 *a, const vec8 *b, vec8 *out) {
-    vec8_bits first = (vec8_bits)(*a > *b) | (vec8_bits)(*b != *b);
+    vec8_bits number = (vec8_bits)(*b <= 0) | (vec8_bits)(*b > 0), first = (vec8_bits)(*a > *b) | ~number;
     vec8_choose(&first, a, b, out);
 }
 

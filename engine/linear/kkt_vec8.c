@@ -26,7 +26,7 @@ struct kkt_vec8 {
     vec8 *before;       /* n + k: diagonals of M and of A M⁻¹Aᵀ */
     vec8 *sine;         /* smallest squared sine of an angle between rows */
     vec8 *given;        /* LDLᵀ: entries of the matrix that was factored last */
-    vec8_bits *regular; /* lanes in which that factorization succeeded */
+    vec8 *regular; /* bits of the lanes in which that factorization succeeded */
     bool factored;
 };
 
@@ -50,7 +50,7 @@ kkt_vec8 *kkt_vec8_create(const kkt *k) {
         s->z = s->value + value_count(k);
         s->before = s->z + all;
         s->sine = s->before + all;
-        s->regular = (vec8_bits *)(s->sine + 1);
+        s->regular = s->sine + 1;
         s->given = s->sine + 2;
         return s;
     }
@@ -135,11 +135,12 @@ VEC8_INLINE void factor_body(kkt_vec8 *s, const vec8 *values, vec8_bits *good) {
         return;
     }
     if (!is_same_matrix(s, values)) {
-        *s->regular = ~(vec8_bits){0};
-        factor_lists(s, s->regular);
+        vec8_bits regular = ~(vec8_bits){0};
+        factor_lists(s, &regular);
+        *s->regular = (vec8)regular;
         s->factored = true;
     }
-    *good &= *s->regular;
+    *good &= (vec8_bits)*s->regular;
 }
 VEC8_FUNCTION(void, factor, (kkt_vec8 * s, const vec8 *values, vec8_bits *good), (s, values, good))
 

@@ -27,7 +27,7 @@ typedef struct integrator_options {
 } integrator_options;
 
 /* Code outside the integrator and singularity/ reads `t`, `previous`, `steps`, `velocity`, `near_singularity`,
- * `suspended` and `least_margin` only. */
+ * `suspended` and `least_margin` only. members_vec8_events.c copies the state between integrators and SIMD lanes. */
 struct integrator {
     const hamel_model *model;
     dynamics *dynamics;

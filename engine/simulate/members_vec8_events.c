@@ -305,7 +305,7 @@ bool lanes_search(vec8_run *a, bool *which, const vec8 *until, bool *entered, bo
     for (int k = 0; k < VEC8_SIZE; k++) {
         if (!which[k] || (good[k] && is_quiet(a, k, (*until)[k]))) continue;
         which[k] = false;
-        if (a->lanes[k].near) {
+        if (a->lanes[k].near) { /* the branch check of the run has not followed the lane */
             lane_give_up(a, k);
             continue;
         }

@@ -1,5 +1,6 @@
 /* members_vec8_int.h — the state of eight SIMD lanes, for members_vec8.c (creation, the loop, ends of members),
- * members_vec8_start.c (starts), members_vec8_visit.c (rows and checks) and members_vec8_steps.c (steps). */
+ * members_vec8_start.c (starts), members_vec8_visit.c (rows and checks), members_vec8_steps.c (steps) and
+ * members_vec8_events.c (members with events). */
 #pragma once
 
 #include "engine/dynamics/dynamics_vec8.h"
@@ -88,7 +89,10 @@ static inline void lane_give_up(vec8_run *a, int k) {
 
 /* Sets *bits to the taken lanes in `which`. */
 static inline void lanes_bits(const vec8_run *a, const bool *which, vec8_bits *bits) {
-    for (int k = 0; k < VEC8_SIZE; k++) (*bits)[k] = which[k] && a->lanes[k].taken ? ~(uint64_t)0 : 0;
+    vec8_bits found = {0};
+    for (int k = 0; k < VEC8_SIZE; k++)
+        if (which[k] && a->lanes[k].taken) found[k] = ~(uint64_t)0;
+    *bits = found;
 }
 
 /* Call before evaluations. */

@@ -30,8 +30,7 @@ roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
     w->needs_motion = (program_depends(model->events.roots) & motion) != 0;
     w->of = arena_alloc(memory, count, sizeof *w->of);
     w->kept = arena_alloc(memory, count, sizeof *w->kept);
-    double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first,    &w->low,
-                         &w->high,  &w->older,      &w->trial, &w->kept_low, &w->kept_older};
+    double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first, &w->low, &w->high, &w->older, &w->trial};
     for (size_t j = 0; j < sizeof values / sizeof *values; j++) *values[j] = arena_doubles(memory, count);
     double **vectors[] = {&w->q, &w->v, &w->a, &w->free};
     for (size_t j = 0; j < sizeof vectors / sizeof *vectors; j++) *vectors[j] = arena_doubles(memory, n);
@@ -329,43 +328,41 @@ hamel_status roots_search(roots *w, integrator *steps, roots_finding *finding, h
     return w->slips && stick_slip_turns(w->slips) ? follow_slips(w, steps, to, error) : HAMEL_OK;
 }
 
-/* Returns false if the search would not only add the sample at x[2], with the values `now`. x[0] and x[1] are the times
- * of the samples before it; the first sample has x[0] = x[1]. */
-static bool is_quiet_sample(const roots *w, const double x[3], const double *now) {
+/* Returns true if the search would only add the sample `now` at x[2]. `older` and `low` are the samples before it, at
+ * x[0] and x[1]; the first sample has x[0] = x[1]. */
+static bool is_quiet_sample(const roots *w, const double x[3], const double *older, const double *low,
+                            const double *now) {
     for (size_t i = 0; i < w->count; i++) {
         if (!isfinite(now[i])) return false;
         if (!(x[1] > x[0]) || w->of[i].touching || w->of[i].side == 0) continue;
-        if (is_new_time(dip_time(x[0], x[1], x[2], w->older[i], w->low[i], now[i]), x)) return false;
+        if (is_new_time(dip_time(x[0], x[1], x[2], older[i], low[i], now[i]), x)) return false;
     }
-    return !any_left(w, now);
+    return x[2] > x[1] && !any_left(w, now);
 }
 
 bool roots_pass_quietly(roots *w, double from, double to, const double *values) {
     size_t bytes = w->count * sizeof *w->low;
     double x[3] = {from, from, from};
-    bool quiet = true;
+    const double *older = w->older, *low = w->low, *now = values;
     assert(w->begun && isinf(w->pace) && !needs_motion(w) && from >= w->t);
     memcpy(w->kept, w->of, w->count * sizeof *w->of);
-    memcpy(w->kept_low, w->low, bytes);
-    memcpy(w->kept_older, w->older, bytes);
-    w->kept_time = w->older_time;
-    for (int part = 1; part <= ROOTS_PARTS && quiet; part++, values += w->count) {
+    for (int part = 1; part <= ROOTS_PARTS; part++, now += w->count) {
         x[2] = roots_sample_time(from, to, part, ROOTS_PARTS);
-        quiet = x[2] > x[1] && is_quiet_sample(w, x, values);
-        if (!quiet) break;
-        update_sides(w, values);
-        memcpy(w->older, w->low, bytes);
-        memcpy(w->low, values, bytes);
-        w->older_time = x[0] = x[1];
+        if (!is_quiet_sample(w, x, older, low, now)) {
+            memcpy(w->of, w->kept, w->count * sizeof *w->of);
+            return false;
+        }
+        update_sides(w, now);
+        older = low;
+        low = now;
+        x[0] = x[1];
         x[1] = x[2];
     }
-    if (quiet) memcpy(w->high, values - w->count, bytes);
-    if (quiet) return true;
-    memcpy(w->of, w->kept, w->count * sizeof *w->of);
-    memcpy(w->low, w->kept_low, bytes);
-    memcpy(w->older, w->kept_older, bytes);
-    w->older_time = w->kept_time;
-    return false;
+    memcpy(w->older, older, bytes);
+    memcpy(w->low, low, bytes);
+    memcpy(w->high, low, bytes);
+    w->older_time = x[0];
+    return true;
 }
 
 double roots_pace(const roots *w) {

@@ -61,9 +61,7 @@ typedef struct roots {
     double weight_low, weight_high; /* Illinois weights of the bracket */
     double pace;                    /* sampling interval of the forces on sticking contacts */
     double older_time;              /* time of the values in `older`, or NAN */
-    /* the state before the step that roots_pass_quietly searches: `of`, `low`, `older`, older_time */
-    root *kept;
-    double *kept_low, *kept_older, kept_time;
+    root *kept;                     /* `of` before the step that roots_pass_quietly searches */
 } roots;
 
 /* Creates the search in `memory`. Returns NULL if out of memory. `k` and `slips` (NULL if no contact can stick) are

@@ -99,6 +99,38 @@ report $? "merge gives the exit code of the sweep"
 call sweep partly.json --set simulation.max_steps=2; code_is 4 && grep -q '^0,1,incomplete,.*max_steps' out
 report $? "the table contains the reason why a member is incomplete"
 
+# Members with constraints and with events, which are integrated eight at a time, have the final values of their runs.
+cat >ball.json <<'J'
+{"hamel": 1, "parameters": {"p": 1, "e": 0.8}, "coordinates": [{"name": "y", "initial": "p"}], "gravity": [0, -9.81],
+ "particles": [{"name": "ball", "mass": 0.1, "position": [0, "y"]}], "events": [{"name": "bounce", "when": "y",
+ "direction": "falling", "impulse": {"constraint": "y = 0", "restitution": "e"}}], "simulation": {"stop": 2, "samples": 9},
+ "sweep": {"mode": "random", "count": 27, "seed": 3, "over": {"p": {"from": 0.2, "to": 1}}, "collect": ["final"]}}
+J
+cat >disk.json <<'J'
+{"hamel": 1, "parameters": {"r": 0.5, "p": 0.5}, "coordinates": [{"name": "X", "velocity": "-6*r"}, "Y",
+ {"name": "phi", "velocity": "p"}, {"name": "theta", "initial": 1.3}, {"name": "psi", "velocity": "6 - p*cos(1.3)"}],
+ "definitions": {"Om": "psi' + phi'*cos(theta)", "wd": "phi'*sin(theta)"}, "potential_energy": "9.81*r*sin(theta)",
+ "kinetic_energy": ["(X'^2 + Y'^2 + (r*theta'*cos(theta))^2)/2", "r^2/4*(theta'^2 + wd^2)/2", "r^2/2*Om^2/2"],
+ "constraints": [{"name": "x", "equation": "X' = -r*Om*cos(phi) + r*theta'*sin(phi)*sin(theta)"},
+ {"name": "y", "equation": "Y' = -r*Om*sin(phi) - r*theta'*cos(phi)*sin(theta)"}], "simulation": {"stop": 1, "samples": 9},
+ "sweep": {"mode": "random", "count": 27, "seed": 3, "over": {"p": {"from": 0.2, "to": 1}}, "collect": ["final"]}}
+J
+cp table.csv study.csv
+for system in ball disk; do
+    call sweep $system.json --jobs 1; code_is 0 && cp out table.csv
+    rm -rf parts; for k in 1 2 3; do call sweep $system.json --shard $k/3 --out parts; done
+    call merge parts; code_is 0 && cmp -s out table.csv
+    report $? "the table of the $system does not depend on shards"
+    same=0
+    for k in 0 11 26; do
+        IFS=, read -r _ p _ <<<"$(member $k)"
+        call run $system.json --set "p=$p"
+        [ "$(tail -1 out)" = "$(member $k | cut -d, -f4- | sed 's/,$//')" ] || same=1
+    done
+    report $same "members of the $system have the bytes of runs"
+done
+cp study.csv table.csv
+
 # Each member has its own model if a parameter changes the equations or a value is an expression.
 sed 's/"l": {[^}]*}, "a.initial": [^]]*\]/"l": ["g\/19.62", "sqrt(g\/4.905)"]/; s/latin_hypercube/random/; s/"count": 100/"count": 6/' study.json >own.json
 call sweep own.json; code_is 0 && [ "$(cut -d, -f2 out | sort -u | tr '\n' ' ')" = "g/19.62 l sqrt(g/4.905) " ] && cp out own.csv

@@ -20,6 +20,7 @@ enum { MEMBERS = 13, TARGETS_MOST = 3, ROWS_MOST = 20000, TEXT_MOST = 8000 };
 typedef struct result {
     double rows[ROWS_MOST];
     size_t count, begun, events;
+    size_t counted_rows, counted_events; /* as in the summary */
     hamel_status status;
     hamel_outcome outcome;
     double t;
@@ -61,6 +62,8 @@ static bool on_end(void *context, size_t member, const hamel_member_end *end) {
     r->steps = end->summary->steps;
     r->rhs = end->summary->rhs_evaluations;
     r->projections = end->summary->projections;
+    r->counted_rows = end->summary->rows;
+    r->counted_events = end->summary->events;
     r->in_lane = isnan(end->summary->max_dynamics_residual);
     if (end->summary->residual_count) r->first = end->summary->residuals[0];
     return true;
@@ -85,6 +88,8 @@ static void run_alone(const hamel_model *model, result *out) {
     out->steps = summary.steps;
     out->rhs = summary.rhs_evaluations;
     out->projections = summary.projections;
+    out->counted_rows = summary.rows;
+    out->counted_events = summary.events;
     if (summary.residual_count) out->first = summary.residuals[0];
     hamel_summary_free(&summary);
     hamel_error_clear(&error);
@@ -284,7 +289,8 @@ static void write_description(const sweep *s, const double *values, char *out) {
 static void expect_same(const char *what, const sweep *s, const char *simulation, size_t member, const result *one,
                         const result *other) {
     if (one->status != other->status || one->outcome != other->outcome || one->t != other->t ||
-        one->steps != other->steps || one->events != other->events || one->rhs != other->rhs ||
+        one->steps != other->steps || one->events != other->events || one->counted_rows != other->counted_rows ||
+        one->counted_events != other->counted_events || one->rhs != other->rhs ||
         one->projections != other->projections || one->first.position != other->first.position ||
         one->first.velocity != other->first.velocity || one->count != other->count)
         fail_msg("%s, %s, member %zu, %s: status %d and %d, t %.17g and %.17g, steps %ld and %ld, rhs %ld and %ld, "
