@@ -107,7 +107,7 @@ static inline void lanes_reset(vec8_run *a) {
 double lane_next_visit(const vec8_run *a, const lane *p);
 
 /* Moves the states of the lanes `which` in a->state at *t onto the constraints. Evaluates all states and their outputs.
- * Lanes at the start or near a singular configuration are not `regular` (solve_motion in trajectory.c). */
+ * Lanes at the start, with events or near a singular configuration are not `regular` (solve_motion in trajectory.c). */
 void lanes_evaluate(vec8_run *a, const vec8_bits *which, const vec8_bits *regular, const vec8 *t);
 
 /* Copies the state of a lane evaluated last to a->q and a->v, and the values of its dynamics program to

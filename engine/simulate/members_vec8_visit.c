@@ -147,7 +147,7 @@ void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until
 static bool visit_due(vec8_run *a, const bool *due, const vec8_bits *good, const vec8 *t) {
     vec8_bits which, regular;
     lanes_bits(a, due, &which);
-    for (int k = 0; k < VEC8_SIZE; k++) regular[k] = due[k] && a->lanes[k].near ? 0 : UINT64_MAX;
+    for (int k = 0; k < VEC8_SIZE; k++) regular[k] = a->roots || (due[k] && a->lanes[k].near) ? 0 : UINT64_MAX;
     lanes_evaluate(a, &which, &regular, t);
     for (int k = 0; k < VEC8_SIZE; k++) {
         if (!due[k]) continue;

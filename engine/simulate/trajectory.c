@@ -203,7 +203,8 @@ static hamel_status replace_singular(trajectory *l, bool *between, hamel_error *
  * a solution that satisfies all constraints. The state, its accelerations and its multipliers are then interpolated. */
 static hamel_status solve_motion(trajectory *l, bool projected, bool *between, hamel_error *error) {
     dynamics *k = l->dynamics;
-    bool regular = l->integrator && !l->integrator->near_singularity; /* replace_singular needs the factorization */
+    /* replace_singular and the ranks after events need the factorization */
+    bool regular = l->integrator && !l->integrator->near_singularity && l->model->events.root_count == 0;
     hamel_status solved = regular ? dynamics_rates(k, l->t, l->q, l->v, 0, 0, l->a, l->lambda, NULL)
                                   : dynamics_accelerations(k, 0, 0, l->a, l->lambda, NULL);
     hamel_status status = HAMEL_OK;
