@@ -145,6 +145,11 @@ static hamel_status survey_states(dynamics *k, double t, const double *q, const 
 }
 
 hamel_status rank_survey_find(dynamics *k, double t, const double *q, const double *v) {
+    if (count_active(k) == 0) {
+        rank_survey_drop(k);
+        k->survey.done = true;
+        return dynamics_evaluate(k, t, q, v, NULL);
+    }
     dynamics_memory memory = dynamics_remember(k);
     bool *taken = calloc(k->model->m + 1, sizeof *taken);
     rank_survey_drop(k);

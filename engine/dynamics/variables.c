@@ -72,6 +72,10 @@ static void keep_state(variables *x, double t, const double *q, const double *v)
 /* Frees the workspace of the previous kind and creates the workspace of the new kind at the state. */
 static hamel_status open_kind(variables *x, const variables_table *table, double t, const double *q, const double *v,
                               hamel_error *error) {
+    if (table == &variables_plain && x->table == table) { /* a restart, such as after an impact */
+        keep_state(x, t, q, v);
+        return HAMEL_OK;
+    }
     arena_free(&x->memory);
     *x = (variables){.table = table, .dynamics = x->dynamics, .n = x->n, .memory = x->memory};
     x->q = arena_doubles(&x->memory, x->n);

@@ -480,9 +480,9 @@ hamel_status integrator_interpolate(integrator *w, double t, double *q, double *
     w->evaluating_dense = false;
     if (!found) return explain_step(w, STEP_NOT_EVALUATED, error);
     memcpy(q, y, w->n * sizeof *q);
-    memcpy(v, w->velocity, w->n * sizeof *v); /* initial guess */
+    memcpy(v, w->plain ? y + w->n : w->velocity, w->n * sizeof *v); /* w->velocity is an initial guess */
     *work = w->model->dynamics.energy_rate ? y[w->state_count] : 0;
-    return variables_velocities(w->variables, t, q, y + w->n, v, error);
+    return w->plain ? HAMEL_OK : variables_velocities(w->variables, t, q, y + w->n, v, error);
 }
 
 hamel_status integrator_interpolate_sensitivities(integrator *w, double t, double *const *s, hamel_error *error) {

@@ -100,9 +100,11 @@ void lanes_find_first_steps(vec8_run *a, const bool *started) {
     lanes_reset(a);
     (void)lanes_rates(a, &d->t, d->y, slope);
     admit_rates(a, started);
+    vec8 margin = a->margin;
     begin_steps(a, started);
     for (int k = 0; k < VEC8_SIZE; k++) {
         if (!started[k] || !a->lanes[k].taken) continue;
+        a->least_margin[k] = margin[k];
         for (size_t i = 0; i < d->length; i++) dop853_vec8_slope(d, 0)[i][k] = slope[i][k];
         rate[k] = lane_norm(a, slope, k);
         probe[k] = dop853_probe(lane_norm(a, d->y, k), rate[k], fmin(a->longest, a->settings->stop - d->t[k]));

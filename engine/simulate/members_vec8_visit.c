@@ -87,7 +87,6 @@ bool lane_visit(vec8_run *a, int k, double t) {
     return true;
 }
 
-/* Sets a->state to the states at the times t within the steps tried, which end at `until`. */
 /* Sets the state of each lane that has a step to that at the part `part` of the step, or at its end. */
 VEC8_INLINE void interpolate_body(const dop853_vec8 *d, const vec8 *part, const vec8_bits *ended, bool extended,
                                   vec8 *state) {
