@@ -37,8 +37,18 @@ ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, er
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 
+static hamel_status add_explicit(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                 const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_explicit *found = NULL;
+    hamel_status status = hamel_write_explicit(&found, d, options->notation, limits, poll, error);
+    if (status == HAMEL_OK && !api_add_explicit(answer, options->notation, found)) status = hamel_out_of_memory(error);
+    hamel_explicit_free(found);
+    return status;
+}
+
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    if (options->is_explicit) return add_explicit(answer, d, options, limits, poll, error);
     char *text = NULL;
     bool simplified = false;
     hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, poll, error);
@@ -140,8 +150,11 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     cJSON *request = json_kept(&b, cJSON_CreateObject()), *list = json_add_list(&b, request, "analyses");
     for (size_t k = 0; k < COUNT(known_analyses); k++)
         if ((options->analyses & known_analyses[k].bit) != 0) json_append_texts(&b, list, &known_analyses[k].name, 1);
-    if ((options->analyses & API_EQUATIONS) != 0)
-        json_add_text(&b, options_of(&b, request, "equations"), "format", api_notations[options->notation]);
+    if ((options->analyses & API_EQUATIONS) != 0) {
+        cJSON *own = options_of(&b, request, "equations");
+        json_add_text(&b, own, "format", api_notations[options->notation]);
+        if (options->is_explicit) json_add_truth(&b, own, "explicit", true);
+    }
     if ((options->analyses & (API_EQUILIBRIUM | API_LINEARIZATION)) != 0)
         json_add_number(&b, options_of(&b, request, "equilibrium"), "starts", (double)options->starts);
     if ((options->analyses & API_LINEARIZATION) != 0) {
@@ -213,7 +226,8 @@ static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer
     static void read_##analysis(json_reader *r, const cJSON *value, const char *pointer, void *field) { \
         json_read_object(r, value, pointer, &analysis##_kind, field);                                   \
     }
-READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, notation), false})
+READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, notation), false},
+             {"explicit", json_read_boolean, offsetof(api_analysis_options, is_explicit), false})
 READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
 READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
@@ -240,6 +254,9 @@ static hamel_status read_request(const cJSON *request, arena *memory, api_analys
                       "the analysis `relaxation` needs the option `constraint`, the name of a constraint");
         hamel_suggest(error, "add \"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
+    if (options->is_explicit && options->notation == HAMEL_NOTATION_C)
+        json_fault_at(&reader, "/options/equations/format",
+                      "expected \"text\" or \"latex\" for the explicit form, found \"c\"");
     return reader.no_memory ? hamel_out_of_memory(error) : error->status;
 }
 

@@ -17,6 +17,7 @@ typedef enum api_analyses { /* bits */
 typedef struct api_analysis_options {
     unsigned analyses;            /* bits of api_analyses */
     hamel_notation notation;      /* notation of the equations */
+    bool is_explicit;             /* write the explicit form of the equations; not in C */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
@@ -45,6 +46,7 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *linearizati
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
+bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found);
 
 /* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, `sets` and
  * `not_unique` are empty lists. */

@@ -172,6 +172,23 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     return !b.failed;
 }
 
+bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found) {
+    json_builder b = {0};
+    if (!api_add_equations(answer, notation, found->text, found->simplified)) return false;
+    cJSON *object = cJSON_GetObjectItemCaseSensitive(answer, "equations"), *list = json_add_list(&b, object, "entries");
+    for (size_t k = 0; k < found->count && !b.failed; k++) {
+        const hamel_explicit_entry *entry = &found->entries[k];
+        cJSON *item = json_append_object(&b, list);
+        size_t indices = 0;
+        while (indices < 3 && entry->indices[indices] != NULL) indices++;
+        json_add_text(&b, item, "symbol", entry->symbol);
+        json_add_texts(&b, item, "indices", entry->indices, indices);
+        json_add_text(&b, item, "value", entry->value);
+    }
+    json_add_texts(&b, object, "omitted", found->omitted.items, found->omitted.count);
+    return !b.failed;
+}
+
 bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, answer, "equations");

@@ -93,14 +93,36 @@ static bool canonical_equations(written *w, const legendre *l) {
     return true;
 }
 
-/* Writes R = L − Σ β_c q'_c = −h + Σ p_i q'_i, where i runs over the coordinates that are not cyclic. */
-static bool routhian(written *w, const legendre *l) {
+/* Returns R = L − Σ β_c q'_c = −h + Σ p_i q'_i, where i runs over the coordinates that are not cyclic. */
+static graph_node routhian_of(written *w, const legendre *l) {
     graph *g = w->system->graph;
     graph_node sum = graph_neg(g, w->equations.jacobi);
     for (size_t i = 0; i < w->n; i++)
         if (l->p[i] < 0) sum = graph_add(g, sum, graph_mul(g, w->equations.momentum[i], w->system->v[i]));
+    return in_momenta(w, l, sum);
+}
+
+static bool routhian(written *w, const legendre *l) {
     written_begin(w, "Routhian");
-    return written_definition(w, "R", "R", in_momenta(w, l, sum));
+    return written_definition(w, "R", "R", routhian_of(w, l));
+}
+
+/* Splits the Routhian as a function of the velocities that are not cyclic (Kelvin and Tait). */
+static bool explicit_routhian(written *w, const legendre *l) {
+    graph_node *velocity = arena_alloc(w->memory, w->n, sizeof *velocity);
+    const char **name = arena_alloc(w->memory, w->n, sizeof *name);
+    size_t count = 0;
+    if (!velocity || !name) return false;
+    for (size_t i = 0; i < w->n; i++) {
+        if (l->p[i] >= 0) continue;
+        velocity[count] = w->system->v[i];
+        name[count++] = w->system->coordinates[i].name;
+    }
+    if (!momenta(w, l, "constant momenta of the cyclic coordinates") ||
+        !write_explicit(w, &(written_quadratic){"Routhian", "R", routhian_of(w, l), velocity, name, count, true}))
+        return false;
+    written_begin(w, "cyclic velocities");
+    return written_velocities(w, l->velocity);
 }
 
 static bool routh_motion(written *w, const legendre *l) {
@@ -159,6 +181,10 @@ bool write_canonical(written *w, const char *as) {
         if ((!routh || w->equations.cyclic[i]) && !name_momentum(w, &l, i)) return false;
     if (!solve_momenta(w, &l)) return false;
     if (routh) hold_momenta(w, &l);
+    if (w->is_explicit)
+        return routh ? explicit_routhian(w, &l)
+                     : written_cannot(w, "Hamilton's equations have no explicit form",
+                                      "use --formulation lagrange or --formulation routh");
     return momenta(w, &l, routh ? "constant momenta of the cyclic coordinates" : "momenta") &&
            (routh ? routhian(w, &l) && routh_motion(w, &l) : canonical_equations(w, &l)) && written_constraints(w) &&
            canonical_program(w, &l, routh);

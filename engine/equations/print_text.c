@@ -2,6 +2,7 @@
 #include "engine/equations/written.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 static const char *const greek[][2] = {
@@ -21,7 +22,10 @@ static void latex_stem(const char *text, size_t length, text_buffer *out) {
                 text_buffer_printf(out, "\\%s", greek[k][0]);
                 return;
             }
-    if (length == 1)
+    if (length > 1 && text[length - 1] == '*') {
+        latex_stem(text, length - 1, out);
+        text_buffer_puts(out, "^*");
+    } else if (length == 1)
         text_buffer_add(out, text, 1);
     else
         text_buffer_printf(out, "\\mathrm{%.*s}", (int)length, text);
@@ -90,6 +94,16 @@ static void latex_words(const char *text, size_t length, text_buffer *out) {
 /* Prints the left-hand side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
 static void latex_defined(const written_line *line, text_buffer *out) {
     const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
+    if (line->symbol && line->index[0]) {
+        latex_name(line->symbol, out);
+        text_buffer_puts(out, "_{");
+        for (int k = 0; k < 3 && line->index[k]; k++) {
+            text_buffer_puts(out, k == 0 ? "" : k == 1 && line->index[2] ? ";" : ",");
+            latex_name(line->index[k], out);
+        }
+        text_buffer_puts(out, "}");
+        return;
+    }
     if (bracket && strchr(line->name, '[') == NULL) {
         latex_stem(line->defines, (size_t)(bracket - line->defines), out);
         latex_words(bracket + 1, (size_t)(strrchr(bracket, ']') - bracket - 1), out);
@@ -124,8 +138,12 @@ typedef struct notation {
 
 static void print_parts(const written *w, const notation *n, text_buffer *out) {
     const char *name = w->model->header.name;
-    text_buffer_printf(out, "%c %s: %s\n", n->comment, name && *name ? name : "system", w->model->formulation->name);
+    text_buffer_printf(out, "%c %s: %s%s\n", n->comment, name && *name ? name : "system", w->model->formulation->name,
+                       w->is_explicit ? ", explicit form" : "");
     if (written_remark(w)) text_buffer_printf(out, "%c %s\n", n->comment, written_remark(w));
+    for (size_t k = 0; k < w->omitted_count; k++)
+        text_buffer_printf(out, "%c omitted, because the work budget was spent: %s\n", n->comment, w->omitted[k]);
+    if (w->law) text_buffer_printf(out, "%c %s\n", n->comment, w->law);
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
         if (part->count == 0) continue;
@@ -145,13 +163,41 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
     }
 }
 
+static const notation text = {'#', "\n", "", " = ", "\n", "\n", "", true, text_defined, text_node};
+static const notation latex = {
+    '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
+
 void print_text(const written *w, text_buffer *out) {
-    static const notation text = {'#', "\n", "", " = ", "\n", "\n", "", true, text_defined, text_node};
     print_parts(w, &text, out);
 }
 
 void print_latex(const written *w, text_buffer *out) {
-    static const notation latex = {
-        '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
     print_parts(w, &latex, out);
+}
+
+bool print_entries(const written *w, bool in_latex, hamel_explicit *to, arena *memory) {
+    text_buffer value;
+    size_t count = 0;
+    for (size_t p = 0; p < w->part_count; p++) count += w->parts[p].count;
+    hamel_explicit_entry *entries = arena_alloc(memory, count, sizeof *entries);
+    const char **omitted = arena_alloc(memory, w->omitted_count, sizeof *omitted);
+    text_buffer_init(&value, SIZE_MAX);
+    to->entries = entries;
+    to->omitted = (hamel_names){omitted, w->omitted_count};
+    for (size_t k = 0; omitted && k < w->omitted_count; k++) omitted[k] = arena_format(memory, "%s", w->omitted[k]);
+    for (size_t p = 0; entries && p < w->part_count; p++)
+        for (size_t k = 0; k < w->parts[p].count; k++) {
+            const written_line *line = &w->parts[p].lines[k];
+            if (!line->defines) continue;
+            hamel_explicit_entry *entry = &entries[to->count++];
+            entry->symbol = arena_format(memory, "%s", line->symbol ? line->symbol : line->defines);
+            for (int i = 0; i < 3 && line->index[i]; i++)
+                entry->indices[i] = arena_format(memory, "%s", line->index[i]);
+            text_buffer_reset(&value);
+            (in_latex ? &latex : &text)->node(w, line->right, &value);
+            entry->value = value.bytes ? arena_text(memory, value.bytes, value.length) : NULL;
+        }
+    bool good = !memory->failed && !value.failed;
+    text_buffer_free(&value);
+    return good;
 }

@@ -374,7 +374,11 @@ bool write_quasi_velocities(written *w, const char *as) {
     freedoms f = {0};
     bool maggi = strcmp(as, "maggi") == 0;
     if (!solve_velocities(w, &f) || !chosen_velocities(w, &f)) return false;
-    if (!maggi && !kinematics(w, &f)) return false;
+    if ((!maggi || w->is_explicit) && !kinematics(w, &f)) return false;
+    if (w->is_explicit)
+        return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
+                                                      in_free(w, &f, energies_kinetic(&w->equations)), f.symbol, f.name,
+                                                      f.count, false});
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
     if (!motion(w, &f, !maggi)) return false;

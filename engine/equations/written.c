@@ -8,6 +8,7 @@
 #include "engine/system/binder.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 void written_begin(written *w, const char *title) {
@@ -54,7 +55,7 @@ static graph_node readable(written *w, graph_node node) {
 
 bool written_equation(written *w, const char *name, graph_node left, graph_node right) {
     if (!w->lines_read) return true;
-    return add_line(w, (written_line){name, NULL, readable(w, left), readable(w, right)});
+    return add_line(w, (written_line){.name = name, .left = readable(w, left), .right = readable(w, right)});
 }
 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
@@ -62,7 +63,25 @@ bool written_definition(written *w, const char *name, const char *defines, graph
     graph_node arranged = readable(w, right);
     bool coefficient = strchr(defines, '[') != NULL; /* zeros of matrices are not listed */
     if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
-    return add_line(w, (written_line){name, defines, GRAPH_NONE, arranged});
+    return add_line(w, (written_line){.name = name, .defines = defines, .left = GRAPH_NONE, .right = arranged});
+}
+
+bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right) {
+    graph_node arranged = readable(w, right);
+    if (graph_is_zero(w->system->graph, arranged)) return true;
+    written_line line = {letter, letter, GRAPH_NONE, arranged, letter, {index[0], index[1], index[2]}};
+    if (index[0]) {
+        const char *rest = index[1] ? arena_format(w->memory, "%s %s", index[2] ? ";" : ",", index[1]) : "";
+        const char *last = index[2] ? arena_format(w->memory, ", %s", index[2]) : "";
+        line.defines = rest && last ? arena_format(w->memory, "%s[%s%s%s]", letter, index[0], rest, last) : NULL;
+    }
+    return line.defines && add_line(w, line);
+}
+
+bool written_omit(written *w, const char *letter) {
+    w->parts[w->part_count - 1].count = 0;
+    if (w->omitted_count < WRITTEN_PARTS) w->omitted[w->omitted_count++] = letter;
+    return true;
 }
 
 bool written_velocities(written *w, const graph_node *velocity) {
@@ -300,7 +319,9 @@ static bool share_lines(written *w) {
     written_begin(w, "with");
     for (size_t k = 0; k < found; k++) {
         const char *name = arena_format(w->memory, "%s%zu", w->shared_name, k + 1);
-        if (!name || !add_line(w, (written_line){name, name, GRAPH_NONE, definitions[k]})) return false;
+        if (!name ||
+            !add_line(w, (written_line){.name = name, .defines = name, .left = GRAPH_NONE, .right = definitions[k]}))
+            return false;
     }
     return true;
 }
@@ -323,6 +344,7 @@ static bool omit_resting(written *w) {
 }
 
 static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
+    assert(!w->is_explicit || notation != HAMEL_NOTATION_C);
     hamel_system *s = w->system;
     s->error = w->error;
     w->equations = (hamel_equations){.system = s, .n = w->n, .m = w->m};
@@ -350,31 +372,85 @@ static bool is_writing_interrupted(void *system) {
     return system_interrupted(system);
 }
 
-hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
-                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    enum { MOST = 64 << 20 };
+/* The result of hamel_write_explicit and the memory of its entries. */
+typedef struct explicit_result {
+    hamel_explicit found; /* first, because callers hold a pointer to it */
+    arena memory;
+} explicit_result;
+
+/* Writes the equations to `out`, or their explicit form and its entries if `kept` is not NULL. */
+static hamel_status write_to(text_buffer *out, bool *simplified, explicit_result *kept, const hamel_description *d,
+                             hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
+                             hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_model *model = NULL;
-    hamel_error own = {0};
-    text_buffer out;
     arena memory;
-    if (!error) error = &own;
-    *text = NULL;
     arena_init(&memory, taken.memory);
-    text_buffer_init(&out, MOST);
     hamel_status status = model_derive(&model, d, &taken, poll, error);
     if (status == HAMEL_OK) {
-        written w = {
-            .memory = &memory, .model = model, .system = model->system, .error = error, .n = model->n, .m = model->m};
+        written w = {.memory = &memory,
+                     .model = model,
+                     .system = model->system,
+                     .error = error,
+                     .n = model->n,
+                     .m = model->m,
+                     .is_explicit = kept != NULL};
         model->system->poll = poll;
         w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_writing_interrupted, model->system};
-        status = write_in(&w, notation, &out);
-        if (simplified) *simplified = !w.work_budget.spent;
+        status = write_in(&w, notation, out);
+        *simplified = !w.work_budget.spent;
+        if (status == HAMEL_OK && kept &&
+            !print_entries(&w, notation == HAMEL_NOTATION_LATEX, &kept->found, &kept->memory))
+            status = hamel_out_of_memory(error);
     }
-    if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
-    text_buffer_free(&out);
     arena_free(&memory);
     hamel_model_free(model);
+    return status;
+}
+
+enum { TEXT_MOST = 64 << 20 };
+
+hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_error own = {0};
+    bool ignored;
+    text_buffer out;
+    *text = NULL;
+    text_buffer_init(&out, TEXT_MOST);
+    hamel_status status =
+        write_to(&out, simplified ? simplified : &ignored, NULL, d, notation, limits, poll, error ? error : &own);
+    if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
+    text_buffer_free(&out);
     hamel_error_clear(&own);
     return status;
+}
+
+hamel_status hamel_write_explicit(hamel_explicit **out, const hamel_description *d, hamel_notation notation,
+                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_error own = {0};
+    text_buffer text;
+    explicit_result *result = calloc(1, sizeof *result);
+    *out = NULL;
+    if (!error) error = &own;
+    text_buffer_init(&text, TEXT_MOST);
+    if (result) arena_init(&result->memory, limits ? limits->memory : hamel_limits_default().memory);
+    hamel_status status = result ? write_to(&text, &result->found.simplified, result, d, notation, limits, poll, error)
+                                 : hamel_out_of_memory(error);
+    if (status == HAMEL_OK) {
+        result->found.text = text_buffer_take(&text, NULL);
+        *out = &result->found;
+    } else if (result) {
+        hamel_explicit_free(&result->found);
+    }
+    text_buffer_free(&text);
+    hamel_error_clear(&own);
+    return status;
+}
+
+void hamel_explicit_free(hamel_explicit *found) {
+    if (!found) return;
+    explicit_result *result = (explicit_result *)found;
+    free(found->text);
+    arena_free(&result->memory);
+    free(result);
 }

@@ -14,6 +14,8 @@ typedef struct written_line {
     const char *name;       /* name of the coordinate or constraint to which the line belongs */
     const char *defines;    /* left-hand side of a definition, such as "x'"; NULL: the left-hand side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
+    const char *symbol;     /* of an entry such as M[x, y]: "M"; otherwise NULL */
+    const char *index[3];   /* names of the indices of an entry; NULL after the last index */
 } written_line;
 
 typedef struct written_part {
@@ -22,7 +24,7 @@ typedef struct written_part {
     size_t count, capacity;
 } written_part;
 
-enum { WRITTEN_PARTS = 10 };
+enum { WRITTEN_PARTS = 16 };
 
 /* A divisor of the rates that does not occur in the description. */
 typedef struct written_divisor {
@@ -42,7 +44,11 @@ typedef struct written {
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
     graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */
     size_t acting;       /* number of constraints that act */
-    bool lines_read;     /* true if the notation prints lines; otherwise lines are not collected */
+    bool is_explicit;    /* true: write the explicit form (explicit.c) instead of the equations */
+    const char *law;     /* equation of motion in which the entries of the explicit form occur, or NULL */
+    const char *omitted[WRITTEN_PARTS]; /* symbols of parts that are omitted, because the work budget is spent */
+    size_t omitted_count;
+    bool lines_read; /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
     const char **extra_names; /* names of velocities n, n + 1, ... */
@@ -79,6 +85,12 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
 
 /* Adds `defines = right`. Returns false if out of memory or if `defines` is NULL. */
 bool written_definition(written *w, const char *name, const char *defines, graph_node right);
+
+/* Adds the line `letter[index] = right`, unless the arranged `right` is 0. Returns false if out of memory. */
+bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right);
+
+/* Removes the lines of the current part and records that the part `letter` is omitted. Returns true. */
+bool written_omit(written *w, const char *letter);
 
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
 bool written_velocities(written *w, const graph_node *velocity);
@@ -163,6 +175,22 @@ bool written_find_directions(written *w, written_directions *d);
  * false. */
 bool written_find_divisors(written *w, const graph_node *given, size_t given_count, const char *const *solved_from);
 
+/* A function that is quadratic in velocities: T, L, the Routhian R or the restricted kinetic energy T*. */
+typedef struct written_quadratic {
+    const char *title, *symbol; /* "kinetic energy", "T" */
+    graph_node function;
+    const graph_node *velocity; /* velocity[count]: symbols */
+    const char *const *name;    /* name[count]: names of the coordinates or quasi-velocities */
+    size_t count;
+    bool of_rates; /* true if all velocities are rates of coordinates, so that Lagrange's equations hold */
+} written_quadratic;
+
+/* explicit.c: the first function writes the parts of a function by degree in the velocities. If the velocities are
+ * rates, it also writes the coefficients of Lagrange's equations. The second function applies the first to T or L.
+ * Both return false after an error, or if out of memory. */
+bool write_explicit(written *w, const written_quadratic *of);
+bool write_explicit_lagrange(written *w);
+
 /* --- writers of families of formulations -------------------------------------------------------------------------- */
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
@@ -173,4 +201,6 @@ bool write_canonical(written *w, const char *as);        /* canonical.c: hamilto
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
+/* Prints each definition, as text or in LaTeX, as an entry of `to`, in `memory`. Returns false if out of memory. */
+bool print_entries(const written *w, bool in_latex, hamel_explicit *to, arena *memory);
 bool print_c(written *w, text_buffer *out); /* returns false after an error or if out of memory */

@@ -1,4 +1,5 @@
-/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C. */
+/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C, or their explicit form as text,
+ * LaTeX or JSON. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -6,22 +7,28 @@
 static int print_equations(void *context, const cJSON *answer) {
     const cJSON *equations = json_at(answer, "equations");
     const cJSON *text = json_at(equations, "text");
-    (void)context;
+    const bool *as_json = context;
     if (!cJSON_IsString(text)) {
         cli_say("the response of the server contains no equations");
         return CLI_SERVER;
     }
+    if (*as_json) return cli_finish_stdout(cli_print_json(answer));
     fputs(text->valuestring, stdout);
     return cli_flush_stdout();
 }
 
 static int write_file(const cli_arguments *arguments) {
     api_analysis_options options = api_analysis_default(API_EQUATIONS);
-    size_t notation;
-    int status = cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &notation);
+    static const char *const explicit_formats[] = {"text", "latex", "json"};
+    size_t format;
+    options.is_explicit = cli_option_value(arguments, "explicit") != NULL;
+    int status = options.is_explicit
+                     ? cli_option_choice(arguments, "format", explicit_formats, 3, &format)
+                     : cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &format);
     if (status != CLI_OK) return status;
-    options.notation = (hamel_notation)notation;
-    return cli_analyses(arguments, &options, print_equations, NULL);
+    bool as_json = options.is_explicit && format == 2;
+    options.notation = as_json ? HAMEL_NOTATION_TEXT : (hamel_notation)format;
+    return cli_analyses(arguments, &options, print_equations, &as_json);
 }
 
 const cli_command cli_equations = {
@@ -36,14 +43,22 @@ const cli_command cli_equations = {
         "forces Q and their origins. The virtual work of a generalized force is Q times the displacement of its\n"
         "coordinate. With --format c, one function computes the velocities of the state from q', and another function\n"
         "computes the derivatives of the state. The code includes only <math.h>.\n\n"
+        "With --explicit, the kinetic energy T is split into the parts T2, T1 and T0 of degree 2, 1 and 0 in the\n"
+        "velocities. The output also contains the coefficients of the explicit equations of motion: the mass matrix\n"
+        "M, its Christoffel symbols of the first kind Gamma, the gyroscopic matrix G, and the terms c without\n"
+        "velocities. Entries that are 0 are omitted. With --formulation routh, the Routhian is split into R2, R1 and\n"
+        "R0. With --formulation kane, maggi, gibbs-appell or boltzmann-hamel, T* is the kinetic energy in the free\n"
+        "velocities of the constraints, and only T* is split.\n\n"
         "Examples:\n"
         "  hamel equations pendulum.json\n"
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --format latex\n"
+        "  hamel equations pendulum.json --explicit --format json\n"
         "  hamel equations disk.json --format c > disk.c\n",
     .options =
         (const cli_option[]){
-            {"format", "NAME", NULL, "print text, latex or c (text)"},
+            {"format", "NAME", NULL, "print text, latex or c, or json with --explicit (text)"},
+            {"explicit", NULL, NULL, "write the parts of the energy by degree, and coefficients of the equations"},
             {"formulation", "NAME", "simulation.formulation",
              "use this formulation (lagrange); `hamel run --help` lists them"},
             {"set", "NAME=VALUE", "", "set a parameter whose value occurs in C code or in the equations"},
