@@ -570,7 +570,7 @@ hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_de
 
 /* An entry of the explicit form, for example M[x, y]: the symbol "M", the indices "x" and "y". */
 typedef struct hamel_explicit_entry {
-    const char *symbol;     /* "T2", "T1", "T0", "M", "b", "Gamma", "G", "M_t", "c", ..., or the name of a velocity, a
+    const char *symbol;     /* "T2", "T1", "T0", "M", "b", "Gamma", "G", "Mt", "c", ..., or the name of a velocity, a
                              * force or a common subexpression */
     const char *indices[3]; /* names of coordinates or quasi-velocities; NULL after the last index */
     const char *value;      /* expression in the requested notation */

@@ -119,7 +119,8 @@ static bool explicit_routhian(written *w, const legendre *l) {
         name[count++] = w->system->coordinates[i].name;
     }
     if (!momenta(w, l, "constant momenta of the cyclic coordinates") ||
-        !write_explicit(w, &(written_quadratic){"Routhian", "R", routhian_of(w, l), velocity, name, count, true}))
+        !write_explicit(
+            w, &(written_quadratic){"Routhian", "R", routhian_of(w, l), velocity, name, count, WRITTEN_IMPRESSED}))
         return false;
     written_begin(w, "cyclic velocities");
     return written_velocities(w, l->velocity);

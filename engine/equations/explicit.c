@@ -115,11 +115,12 @@ static bool write_coefficients(const explicit_form *f) {
     written *w = f->w;
     const char *K = f->of->symbol, *star = strchr(K, '*') ? "*" : "", *joint = *star ? "_" : "";
     const char *M = arena_format(w->memory, "M%s", star), *b = arena_format(w->memory, "b%s", star);
-    written_begin(w, arena_format(w->memory, "%s%s2 = sum of %s[k, r]*k'*r'/2 (symmetric; entries not listed are 0)", K,
-                                  joint, M));
+    const char *sums[2] = {"k'*r'", "k'"}, *star_sums[2] = {"k*r", "k"}, **sum = *star ? star_sums : sums;
+    written_begin(w, arena_format(w->memory, "%s%s2 = sum of %s[k, r]*%s/2 (symmetric; entries not listed are 0)", K,
+                                  joint, M, sum[0]));
     for (size_t i = 0; i < f->M.count; i++)
         if (!add_entry(f, M, f->M.entries[i].row, f->M.entries[i].column, -1, f->M.entries[i].node)) return false;
-    written_begin(w, arena_format(w->memory, "%s%s1 = sum of %s[k]*k'", K, joint, b));
+    written_begin(w, arena_format(w->memory, "%s%s1 = sum of %s[k]*%s", K, joint, b, sum[1]));
     for (size_t k = 0; k < f->of->count; k++)
         if (!add_entry(f, b, (int32_t)k, -1, -1, f->b[k])) return false;
     return true;
@@ -196,10 +197,10 @@ static bool write_other_terms(const explicit_form *f) {
     written *w = f->w;
     hamel_system *s = w->system;
     graph_node time = graph_symbol(s->graph, SYMBOL_TIME, 0);
-    written_begin(w, "terms of the time: M_t[k, r] = dM[k, r]/dt at fixed coordinates (symmetric)");
+    written_begin(w, "terms of the time: Mt[k, r] = dM[k, r]/dt at fixed coordinates (symmetric)");
     for (size_t i = 0; i < f->M.count; i++) {
         const matrix_entry *e = &f->M.entries[i];
-        if (!add_entry(f, "M_t", e->row, e->column, -1, graph_partial(s->graph, e->node, time))) return false;
+        if (!add_entry(f, "Mt", e->row, e->column, -1, graph_partial(s->graph, e->node, time))) return false;
     }
     written_begin(w, arena_format(w->memory, "terms without velocities: c[k] = db[k]/dt - d%s0/dk", f->of->symbol));
     for (size_t k = 0; k < f->of->count; k++) {
@@ -214,10 +215,12 @@ bool write_explicit(written *w, const written_quadratic *of) {
     explicit_form f = {.w = w, .of = of};
     if (of->function < 0 || !find_slopes(&f) || !find_mass(&f) || !write_parts(&f) || !write_coefficients(&f))
         return false;
-    if (of->of_rates)
-        w->law = "motion: sum of M[k, r]*r'' + Gamma[k; r, s]*r'*s' + (G[k, r] + M_t[k, r])*r' + c[k] = forces + "
-                 "reactions";
-    return !of->of_rates || (write_christoffel(&f) && write_gyroscopic(&f) && write_other_terms(&f));
+    if (!of->forces) return true;
+    w->law = arena_format(w->memory,
+                          "motion: sum of M[k, r]*r'' + Gamma[k; r, s]*r'*s' + (G[k, r] + Mt[k, r])*r' + c[k] = %s + "
+                          "reactions",
+                          of->forces);
+    return write_christoffel(&f) && write_gyroscopic(&f) && write_other_terms(&f);
 }
 
 /* Splits the kinetic energy, if the potential is free of velocities, otherwise the Lagrangian. */
@@ -234,6 +237,7 @@ bool write_explicit_lagrange(written *w) {
     for (size_t k = 0; k < count; k++) function = graph_add(s->graph, function, terms[k]);
     if (natural) function = energies_kinetic(&w->equations);
     for (size_t i = 0; i < w->n; i++) names[i] = s->coordinates[i].name;
-    return write_explicit(w, &(written_quadratic){natural ? "kinetic energy" : "Lagrangian", natural ? "T" : "L",
-                                                  function, s->v, names, w->n, true});
+    const written_quadratic T = {"kinetic energy", "T", function, s->v, names, w->n, "forces"};
+    const written_quadratic L = {"Lagrangian", "L", function, s->v, names, w->n, WRITTEN_IMPRESSED};
+    return write_explicit(w, natural ? &T : &L);
 }

@@ -94,8 +94,8 @@ static void latex_words(const char *text, size_t length, text_buffer *out) {
 /* Prints the left-hand side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
 static void latex_defined(const written_line *line, text_buffer *out) {
     const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
-    if (line->symbol && line->index[0]) {
-        latex_name(line->symbol, out);
+    if (line->symbol && line->index[0] && !line->index_is_text) {
+        latex_stem(line->symbol, strlen(line->symbol), out);
         text_buffer_puts(out, "_{");
         for (int k = 0; k < 3 && line->index[k]; k++) {
             text_buffer_puts(out, k == 0 ? "" : k == 1 && line->index[2] ? ";" : ",");

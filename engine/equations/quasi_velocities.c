@@ -378,7 +378,7 @@ bool write_quasi_velocities(written *w, const char *as) {
     if (w->is_explicit)
         return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
                                                       in_free(w, &f, energies_kinetic(&w->equations)), f.symbol, f.name,
-                                                      f.count, false});
+                                                      f.count, NULL});
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
     if (!motion(w, &f, !maggi)) return false;

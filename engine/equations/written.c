@@ -58,24 +58,33 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
     return add_line(w, (written_line){.name = name, .left = readable(w, left), .right = readable(w, right)});
 }
 
+/* Adds `line`, whose right-hand side is arranged first. Zero entries of matrices are not listed. */
+static bool add_definition(written *w, written_line line) {
+    if (!w->lines_read || !line.defines) return line.defines != NULL;
+    line.right = readable(w, line.right);
+    bool coefficient = line.symbol || strchr(line.defines, '[') != NULL;
+    if (coefficient && graph_is_zero(w->system->graph, line.right)) return true;
+    return add_line(w, line);
+}
+
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
-    if (!w->lines_read || !defines) return defines != NULL;
-    graph_node arranged = readable(w, right);
-    bool coefficient = strchr(defines, '[') != NULL; /* zeros of matrices are not listed */
-    if (coefficient && graph_is_zero(w->system->graph, arranged)) return true;
-    return add_line(w, (written_line){.name = name, .defines = defines, .left = GRAPH_NONE, .right = arranged});
+    return add_definition(w, (written_line){.name = name, .defines = defines, .left = GRAPH_NONE, .right = right});
 }
 
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right) {
-    graph_node arranged = readable(w, right);
-    if (graph_is_zero(w->system->graph, arranged)) return true;
-    written_line line = {letter, letter, GRAPH_NONE, arranged, letter, {index[0], index[1], index[2]}};
-    if (index[0]) {
-        const char *rest = index[1] ? arena_format(w->memory, "%s %s", index[2] ? ";" : ",", index[1]) : "";
-        const char *last = index[2] ? arena_format(w->memory, ", %s", index[2]) : "";
-        line.defines = rest && last ? arena_format(w->memory, "%s[%s%s%s]", letter, index[0], rest, last) : NULL;
-    }
-    return line.defines && add_line(w, line);
+    written_line line = {.name = letter,
+                         .defines = letter,
+                         .left = GRAPH_NONE,
+                         .right = right,
+                         .symbol = letter,
+                         .index = {index[0], index[1], index[2]}};
+    if (index[2])
+        line.defines = arena_format(w->memory, "%s[%s; %s, %s]", letter, index[0], index[1], index[2]);
+    else if (index[1])
+        line.defines = arena_format(w->memory, "%s[%s, %s]", letter, index[0], index[1]);
+    else if (index[0])
+        line.defines = arena_format(w->memory, "%s[%s]", letter, index[0]);
+    return add_definition(w, line);
 }
 
 bool written_omit(written *w, const char *letter) {
@@ -189,7 +198,8 @@ static bool generalized_forces(written *w) {
         const char *name = w->system->coordinates[f->coordinate].name;
         if (f->friction >= 0 && !w->acts[w->system->frictions[f->friction].constraint]) continue;
         const char *defines = arena_format(w->memory, "Q[%s; %s]", name, f->origin);
-        if (!written_definition(w, name, defines, without_resting(w, f->node))) return false;
+        written_line line = {name, defines, GRAPH_NONE, without_resting(w, f->node), "Q", {name, f->origin}, true};
+        if (!add_definition(w, line)) return false;
     }
     return true;
 }

@@ -16,6 +16,7 @@ typedef struct written_line {
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
     const char *symbol;     /* of an entry such as M[x, y]: "M"; otherwise NULL */
     const char *index[3];   /* names of the indices of an entry; NULL after the last index */
+    bool index_is_text;     /* true if an index is not a name, as the origin of a force */
 } written_line;
 
 typedef struct written_part {
@@ -182,8 +183,11 @@ typedef struct written_quadratic {
     const graph_node *velocity; /* velocity[count]: symbols */
     const char *const *name;    /* name[count]: names of the coordinates or quasi-velocities */
     size_t count;
-    bool of_rates; /* true if all velocities are rates of coordinates, so that Lagrange's equations hold */
+    /* Generalized forces in Lagrange's equations of this function, as text. NULL: some velocities are not rates of
+     * coordinates, so Lagrange's equations do not hold. */
+    const char *forces;
 } written_quadratic;
+#define WRITTEN_IMPRESSED "forces without potential"
 
 /* explicit.c: the first function writes the parts of a function by degree in the velocities. If the velocities are
  * rates, it also writes the coefficients of Lagrange's equations. The second function applies the first to T or L.
