@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -48,6 +49,29 @@ static void simulation_stop_is_not_required(void **state) {
     assert_true(json_number_of(found, "degrees_of_freedom") == 1);
     const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations");
     assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(equations, "simplified")));
+    cJSON_Delete(found);
+}
+
+/* In polar coordinates Γ_r,φφ = −m r and Γ_φ,rφ = m r. */
+static void the_explicit_form_has_entries(void **state) {
+    (void)state;
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"r\", \"initial\": 1}, \"phi\"],"
+                            "\"kinetic_energy\": \"(r'^2 + r^2*phi'^2)/2\"}, \"analyses\": [\"equations\"],"
+                            "\"options\": {\"equations\": {\"format\": \"latex\", \"explicit\": true}}}",
+                            200);
+    const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations");
+    const cJSON *entries = cJSON_GetObjectItemCaseSensitive(equations, "entries"), *entry;
+    const char *const values[] = {"-r", "r"};
+    int symbols = 0;
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(equations, "omitted")), 0);
+    cJSON_ArrayForEach(entry, entries) {
+        if (strcmp(json_text_of(entry, "symbol"), "Gamma") != 0) continue;
+        assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(entry, "indices")), 3);
+        assert_true(symbols < 2);
+        assert_string_equal(json_text_of(entry, "value"), values[symbols++]);
+    }
+    assert_int_equal(symbols, 2);
     cJSON_Delete(found);
 }
 
@@ -129,6 +153,9 @@ static void errors_point_into_the_body(void **state) {
     expect_option_fault("equilibrium", "{\"equilibrium\": {\"starts\": -1}}", "/options/equilibrium/starts");
     expect_option_fault("equations", "{\"equations\": {\"format\": \"html\"}}", "/options/equations/format");
     expect_option_fault("equations", "{\"equations\": {\"formulation\": \"x\"}}", "/options/equations/formulation");
+    expect_option_fault("equations", "{\"equations\": {\"explicit\": 1}}", "/options/equations/explicit");
+    expect_option_fault("equations", "{\"equations\": {\"explicit\": true, \"format\": \"c\"}}",
+                        "/options/equations/format");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "/analysis");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");
     expect_fault("{\"analyses\": [\"structure\"]}", "");
@@ -147,6 +174,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(simulation_stop_is_not_required),
+        cmocka_unit_test(the_explicit_form_has_entries),
         cmocka_unit_test(structure_is_the_default_analysis),
         cmocka_unit_test(the_response_has_the_requested_analyses),
         cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
