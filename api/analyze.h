@@ -3,6 +3,7 @@
 
 #include "api/json/builder.h"
 #include "api/simulate.h"
+#include "engine/equations/explicit.h"
 
 typedef enum api_analyses { /* bits */
                             API_STRUCTURE = 1,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/algebra/work_budget.h"
+#include "engine/equations/explicit.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 

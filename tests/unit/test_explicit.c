@@ -1,6 +1,7 @@
 /* test_explicit.c — engine/equations/explicit.c: the explicit forms agree with textbooks, with finite differences of the
  * kinetic energy, and with the accelerations that the engine computes. */
 #include "engine/dynamics/dynamics.h"
+#include "engine/equations/explicit.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/system/binder.h"
 #include "tests/unit/fixture.h"
