@@ -167,7 +167,7 @@ static bool write_christoffel(const explicit_form *f) {
         const matrix_entry *e = &all.entries[i];
         if (!add_entry(f, "Gamma", e->row, e->column / count, e->column % count, e->node)) return false;
     }
-    return !w->work_budget.spent || written_omit(w, "Gamma");
+    return !w->work_budget.spent || all.count == 0 || written_omit(w, "Gamma");
 }
 
 static bool write_gyroscopic(const explicit_form *f) {
@@ -189,7 +189,7 @@ static bool write_gyroscopic(const explicit_form *f) {
     if (!pattern_finish(s, &all)) return false;
     for (size_t i = 0; i < all.count && !w->work_budget.spent; i++)
         if (!add_entry(f, "G", all.entries[i].row, all.entries[i].column, -1, all.entries[i].node)) return false;
-    return !w->work_budget.spent || written_omit(w, "G");
+    return !w->work_budget.spent || all.count == 0 || written_omit(w, "G");
 }
 
 /* Writes ∂M/∂t and c. */
