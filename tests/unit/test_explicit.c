@@ -396,6 +396,112 @@ static void the_entries_of_all_examples_give_their_energies_and_accelerations(vo
     globfree(&files);
 }
 
+/* --- the Routhian and T* of every example ------------------------------------------------------------------------- */
+
+/* Parses entries until all are known, because momenta, chosen velocities and common subexpressions may refer to each
+ * other. Sets *sum to the sum of the parts, such as R2 + R1 + R0. Parts and coefficients are no names of subexpressions,
+ * nor are velocities. Returns false if an entry contains what an expression must not contain: a derivative of a table, or
+ * a name such as v_rod.1, the velocity along a direction of a joint. */
+static bool parse_parts(parsed *p, char letter, graph_node *sum) {
+    graph *g = p->s->graph;
+    p->value = calloc(p->form->count, sizeof *p->value);
+    assert_non_null(p->value);
+    *sum = graph_number(g, 0);
+    bool missing = true;
+    for (size_t round = 0; missing && round <= p->form->count; round++) {
+        missing = false;
+        for (size_t k = 0; k < p->form->count; k++) {
+            const hamel_explicit_entry *e = &p->form->entries[k];
+            if (p->value[k] || e->indices[0] || strchr(e->symbol, '\'')) continue;
+            hamel_error error = {0};
+            hamel_expression expression = {.text = e->value, .pointer = ""};
+            system_quantities quantities = {p->s, no_reaction};
+            p->s->error = &error;
+            graph_node node = system_bind(p->s, &expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, &quantities);
+            p->s->error = NULL;
+            hamel_error_clear(&error);
+            missing |= node < 0;
+            if (node < 0) continue;
+            p->value[k] = node;
+            bool part = e->symbol[0] == letter && strchr("012", e->symbol[strlen(e->symbol) - 1]);
+            if (part)
+                *sum = graph_add(g, *sum, node);
+            else
+                define_name(p, e->symbol, node);
+        }
+    }
+    return !missing;
+}
+
+static bool satisfies_constraints(const parsed *p, hamel_equations *equations, const moving_state *x) {
+    bool good = true;
+    for (size_t c = 0; c < p->example.model->m; c++) {
+        if (!p->example.model->active[c]) continue;
+        good &= equations->velocity[c] >= 0 && fabs(value_at(p, equations->velocity[c], x)) < 1e-12;
+        good &= equations->position[c] < 0 || fabs(value_at(p, equations->position[c], x)) < 1e-12;
+    }
+    return good;
+}
+
+/* Returns L − Σ p_c q'_c for the cyclic coordinates c. Momenta are differences, which are exact for a quadratic L. */
+static double routhian_at(const parsed *p, const bool *cyclic, const moving_state *x) {
+    double R = value_at(p, p->T, x);
+    for (size_t k = 0; k < p->n; k++)
+        if (cyclic[k]) R -= (energy_at(p, x, 1, 1, k) - energy_at(p, x, 1, -1, k)) / 2 * x->v[k];
+    return R;
+}
+
+/* Compares the sum of the parts with T or L at the initial state. Returns false if the form does not exist, or if the
+ * initial velocities violate constraints. */
+static bool check_parts(const char *name, const char *as) {
+    parsed p = {0};
+    bool routh = strcmp(as, "routh") == 0, good;
+    written_open_example(&p.example, name, "lagrange");
+    p.n = p.example.model->n;
+    p.s = p.example.model->system;
+    p.example.description.description.simulation.formulation = as;
+    p.form = explicit_of(&p.example, HAMEL_NOTATION_TEXT, 1e8);
+    good = p.form != NULL;
+    hamel_equations equations = {.system = p.s, .n = p.n, .m = p.example.model->m};
+    if (good) {
+        hamel_error error = {0};
+        moving_state x = {.t = p.example.model->settings.start};
+        graph_node sum;
+        size_t count;
+        p.s->error = &error;
+        assert_int_equal((routh ? formulation_routh : formulation_lagrange).derive(&equations), HAMEL_OK);
+        memcpy(x.q, p.example.model->q0, p.n * sizeof *x.q);
+        memcpy(x.v, p.example.model->v0, p.n * sizeof *x.v);
+        const graph_node *terms = energies_lagrangian_terms(p.s, &count);
+        p.T = routh ? graph_number(p.s->graph, 0) : energies_kinetic(&equations);
+        for (size_t k = 0; routh && k < count; k++) p.T = graph_add(p.s->graph, p.T, terms[k]);
+        good = satisfies_constraints(&p, &equations, &x) && parse_parts(&p, routh ? 'R' : 'T', &sum);
+        double expected = routh ? routhian_at(&p, equations.cyclic, &x) : value_at(&p, p.T, &x);
+        if (good) assert_near(name, value_at(&p, sum, &x), expected, 1e-9);
+    }
+    close_example(&p);
+    return good;
+}
+
+static void the_parts_of_all_examples_give_the_routhian_and_the_restricted_energy(void **state) {
+    (void)state;
+    static const char *const formulations[] = {"routh", "kane"};
+    glob_t files;
+    assert_int_equal(glob("api/examples/*.json", 0, NULL, &files), 0);
+    for (size_t f = 0; f < 2; f++) {
+        size_t forms = 0;
+        for (size_t k = 0; k < files.gl_pathc; k++) {
+            char name[128];
+            const char *base = strrchr(files.gl_pathv[k], '/') + 1;
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+            forms += check_parts(name, formulations[f]);
+        }
+        print_message("%s: %zu examples\n", formulations[f], forms);
+        assert_true(forms >= (f == 0 ? 10 : 80));
+    }
+    globfree(&files);
+}
+
 /* --- limits and errors -------------------------------------------------------------------------------------------- */
 
 /* Without a budget, entries that are 0 cannot be recognized. The parts that would list them are omitted, but not empty
@@ -458,6 +564,7 @@ int main(void) {
         cmocka_unit_test(the_routhian_is_split),
         cmocka_unit_test(the_kinetic_energy_is_restricted_to_the_constraints),
         cmocka_unit_test(the_entries_of_all_examples_give_their_energies_and_accelerations),
+        cmocka_unit_test(the_parts_of_all_examples_give_the_routhian_and_the_restricted_energy),
         cmocka_unit_test(parts_beyond_the_work_budget_are_omitted),
         cmocka_unit_test(functions_that_are_not_quadratic_are_rejected),
     };
