@@ -176,7 +176,7 @@ static PGresult *execute(pg_connection *c, unsigned name, const sql_value *value
     for (size_t k = 0; k < count; k++) {
         bool number = values[k].type == SQL_INTEGER || values[k].type == SQL_REAL;
         numbers[k] = number ? network_order(&values[k]) : 0;
-        pointers[k] = number ? (const char *)&numbers[k] : values[k].bytes;
+        pointers[k] = number && values[k].bytes ? (const char *)&numbers[k] : values[k].bytes;
         lengths[k] = number ? (int)sizeof numbers[k] : (int)values[k].length;
         formats[k] = 1;
     }

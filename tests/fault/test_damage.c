@@ -318,7 +318,7 @@ static bool read_store(void) {
     store *s = store_open(url, &services, message, sizeof message);
     if (!s) return false;
     job listed[IDS_MAX];
-    size_t count = 0, length;
+    size_t count = 0;
     bool more;
     store_counts counts;
     if (s->kind->list(s, &(job_query){.limit = IDS_MAX}, listed, &count, &more) == STORE_OK)
@@ -326,12 +326,11 @@ static bool read_store(void) {
     for (size_t k = 0; k < job_count; k++) read_job(s, jobs[k]);
     (void)s->kind->counts(s, &counts);
     job claimed;
-    char *body;
-    if (s->kind->claim(s, &claimed, &body, &length) == STORE_OK) {
+    job_claim claim = {.jobs = &claimed};
+    if (s->kind->claim(s, &claim) == STORE_OK) {
         const job_end end = {.status = JOB_FAILED, .problem = "{}"};
         (void)s->kind->finish(s, claimed.number, claimed.attempt, NULL, &end);
-        free(body);
-        job_clear(&claimed);
+        claim_clear(&claim);
     }
     s->kind->close(s);
     return true;
