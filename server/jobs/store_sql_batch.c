@@ -58,9 +58,10 @@ static bool take_members(const batch_submission *submission, size_t first, size_
     return true;
 }
 
-/* Adds the bytes of members `first` to `end` - 1 to *bytes. */
+/* Adds the bytes of members `first` to `end` - 1 to *bytes, if the owner has a quota. */
 static bool add_member_bytes(const batch_submission *submission, size_t first, size_t end, double *bytes) {
     batch_member members[SQL_GROUP];
+    if (submission->whole.quota.bytes <= 0) return true;
     for (size_t k = first; k < end; k += SQL_GROUP) {
         size_t count = end - k < SQL_GROUP ? end - k : SQL_GROUP;
         if (!take_members(submission, k, count, members)) return false;
@@ -83,14 +84,15 @@ static store_status insert_batch(sql_connection *c, const batch_change *change, 
 /* Inserts at most SQL_GROUP members, of which `first` is the first. */
 static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first,
                          const batch_member *members, size_t count) {
+    _Static_assert((int)SQL_GROUP <= (int)RANDOM_IDS_MOST, "the ids of a group are made together");
     char ids[SQL_GROUP][RANDOM_ID_BYTES];
     int64_t numbers[SQL_GROUP] = {0};
     sql_value values[SQL_VALUES_MOST], *v = values;
     *v++ = sql_text(submission->whole.owner);
     *v++ = sql_int(batch);
     *v++ = sql_int(sql_quota_bytes(&submission->whole));
+    if (!random_ids(ids, count)) return false;
     for (size_t k = 0; k < count; k++) {
-        if (!random_id(ids[k])) return false;
         *v++ = sql_text(ids[k]);
         *v++ = sql_text(members[k].name);
         *v++ = sql_int((int64_t)sql_member_bytes(&members[k]));
