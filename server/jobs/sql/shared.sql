@@ -153,13 +153,13 @@ INSERT INTO events(job, number, row, json) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(jo
 UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, bytes=bytes+?8,
 revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1
 
--- Like SET_HEADER, COUNT_BYTES and FINISH together, for members that have stored nothing. The rows of values are
--- materialized, so that a database looks up each member.
+-- Like SET_HEADER, COUNT_BYTES and FINISH together, for members that have stored nothing. `+status` keeps a database
+-- from reading all running jobs by the index of the status.
 -- statement FINISH_MEMBERS
-WITH ended(job, run, state, done, head, totals, trouble, reduced, more) AS MATERIALIZED (VALUES %s)
+WITH ended(job, run, state, done, head, totals, trouble, reduced, more) AS (VALUES %s)
 UPDATE jobs SET status=state, progress=done, finished=(SELECT hamel_now()), header=head, summary=totals, problem=trouble,
 collected=reduced, bytes=bytes+more, revision=revision+1 FROM ended
-WHERE number=job AND attempt=run AND status=1 AND header IS NULL RETURNING number
+WHERE number=job AND attempt=run AND +status=1 AND header IS NULL RETURNING number
 
 -- statement INSERT_CHUNKS
 WITH new(job, rows, columns, t_last, data) AS (VALUES %s)
