@@ -34,7 +34,7 @@ CREATE TABLE jobs(
     -- failures of the store since the last stored row of the job
     failures BIGINT NOT NULL DEFAULT 0,
     cancel BIGINT NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
-    key TEXT UNIQUE,
+    key TEXT,
     header TEXT,
     summary TEXT,
     problem TEXT,
@@ -54,6 +54,7 @@ CREATE TABLE jobs(
     -- 0: unassigned; a queued job with a node is reserved
     node BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_by_status ON jobs(status, number);
 CREATE INDEX jobs_by_name ON jobs(name, number);
 CREATE INDEX jobs_by_owner ON jobs(owner, number);
