@@ -21,7 +21,7 @@ cp out table.csv
 for k in 1 2; do call sweep study.json --shard $k/2 --out parts; done; call merge parts; code_is 0 && cmp -s out table.csv
 report $? "shards give the bytes of the sweep in process"
 
-pg=/tmp/hamel-pg-$$
+pg=$(dirname "$scratch")/hamel-pg-$$
 "$root/tests/tools/postgres.sh" start $pg $$ 'fsync = off' || exit 2
 "$root/tests/tools/postgres.sh" sql $pg postgres 'CREATE DATABASE queue'
 store="postgresql://hamel@/queue?host=$pg"

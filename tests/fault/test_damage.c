@@ -325,7 +325,7 @@ static bool read_store(void) {
         for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
     for (size_t k = 0; k < job_count; k++) read_job(s, jobs[k]);
     (void)s->kind->counts(s, &counts);
-    job claimed;
+    job claimed = {0};
     job_claim claim = {.jobs = &claimed};
     if (s->kind->claim(s, &claim) == STORE_OK) {
         const job_end end = {.status = JOB_FAILED, .problem = "{}"};

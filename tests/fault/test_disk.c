@@ -79,7 +79,7 @@ static void submit_to(store *s, const char *body, said *j) {
 
 /* Claims the next job and runs it to its end, with ROWS rows. Returns the job's number, or 0 if no job is queued. */
 static int64_t run_next(store *s, bool *finished) {
-    job taken;
+    job taken = {0};
     job_claim claim = {.jobs = &taken};
     int64_t rows = 0, events = 0, number = 0;
     double values[COLUMNS * ROWS];

@@ -23,7 +23,7 @@ static store_status submit_for(const char *owner, const char *name, store_quota 
 }
 
 static int64_t claim_of(char *owner, size_t room, int64_t *attempt) {
-    job taken;
+    job taken = {0};
     job_claim claim = {.jobs = &taken};
     if (tested->kind->claim(tested, &claim) != STORE_OK) return 0;
     snprintf(owner, room, "%s", taken.owner);
@@ -269,7 +269,7 @@ static void a_batch_is_created_counted_canceled_and_deleted(void **state) {
     sent.whole.body = "{\"b\":2}";
     assert_int_equal(tested->kind->submit_batch(tested, &sent, &again), STORE_CONFLICT);
     batch_clear(&again);
-    job taken;
+    job taken = {0};
     job_claim claim = {.jobs = &taken};
     size_t count;
     assert_int_equal(tested->kind->claim(tested, &claim), STORE_OK);

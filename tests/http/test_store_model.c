@@ -133,7 +133,7 @@ static void change_batch(model_batch *b, bool forget) {
 }
 
 static void claim_one(void) {
-    job taken;
+    job taken = {0};
     job_claim claim = {.jobs = &taken};
     store_status status = tested->kind->claim(tested, &claim);
     if (!any_of(JOB_QUEUED)) {
