@@ -88,7 +88,7 @@ bool random_ids(char (*out)[RANDOM_ID_BYTES], size_t count) {
     }
     for (size_t k = 0; k < count; k++) {
         write_digits(bytes, SHARED, out[k]);
-        write_digits(bytes + SHARED + k * OWN, OWN, out[k] + 2 * SHARED);
+        write_digits(bytes + SHARED + k * OWN, OWN, &out[k][(size_t)2 * SHARED]);
     }
     return true;
 }
