@@ -323,13 +323,14 @@ workers *workers_start(const daemon_services *services, size_t most_running) {
     clock_condition_init(&w->woken);
     clock_condition_init(&w->stopped);
     size_t started = 0;
+    pthread_mutex_lock(
+        &w->lock); /* until w->count is set: a thread that claimed before would not be permitted to run */
     for (; started < count; started++) {
         members[started].workers = w;
         atomic_init(&members[started].cancel, false);
         pthread_cond_init(&members[started].permitted, NULL);
         if (!pool_start_thread(&members[started].thread, run_jobs, &members[started])) break;
     }
-    pthread_mutex_lock(&w->lock);
     w->count = started;
     pthread_mutex_unlock(&w->lock);
     if (started > 0) {
