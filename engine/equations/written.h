@@ -45,13 +45,15 @@ typedef struct written {
     bool lines_read;     /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
-    const char **extra_names; /* names of velocities n, n + 1, ... */
+    const written_part *reaction_part; /* the expressions of the multipliers; NULL if they are not written */
+    const char **extra_names;          /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
+    graph_node *excess;   /* excess[m]: ω of each acting constraint f = ω (quasi_velocities.c); 0 if f does not act */
     graph_node *nonideal; /* nonideal[n]: force of nonideal constraints, C + F|λ|, or 0 */
 
     /* The form for C code: */
