@@ -200,8 +200,9 @@ static bool restore_constraints(written *w, freedoms *f) {
     for (size_t k = 0; rest && k < velocities; k++) rest[k] = GRAPH_NONE;
     for (size_t i = 0; rest && i < velocities; i++) {
         if (i < w->n) f->relaxed[i] = f->velocity[i] < 0 ? w->system->v[i] : f->velocity[i];
-        if (f->velocity[i] >= 0)
-            f->velocity[i] = graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, rest, velocities + w->m);
+        if (f->velocity[i] >= 0 && f->reactions)
+            f->velocity[i] =
+                written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, rest, velocities + w->m));
     }
     return rest != NULL;
 }
