@@ -157,3 +157,10 @@ void print_latex(const written *w, text_buffer *out) {
         '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
     print_parts(w, &latex, out);
 }
+
+void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out) {
+    if (in == HAMEL_NOTATION_LATEX)
+        latex_node(w, node, out);
+    else
+        text_node(w, node, out);
+}

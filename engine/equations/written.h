@@ -51,6 +51,7 @@ typedef struct written {
     graph_point start;       /* the initial configuration, at which pivots are compared */
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
+    graph_node *inertia;     /* inertia[n]: d/dt ∂L/∂q'_i − ∂L/∂q_i */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
     graph_node *excess;   /* excess[m]: ω of each acting constraint f = ω (quasi_velocities.c); 0 if f does not act */
@@ -175,4 +176,5 @@ bool write_canonical(written *w, const char *as);        /* canonical.c: hamilto
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
+void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out); /* text or LaTeX */
 bool print_c(written *w, text_buffer *out); /* returns false after an error or if out of memory */
