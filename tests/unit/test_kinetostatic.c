@@ -85,15 +85,16 @@ static void replace_points(char *text) {
 }
 
 /* Opens the example with the definitions in the text. Returns false if a definition contains a multiplier, which is
- * allowed only in outputs. */
+ * allowed only in outputs, or if the text contains the derivative of a table or an ideal reaction, which written_read
+ * does not support. */
 static bool open_with_definitions(written_example *e, const written_example *from, const char *text) {
     const char *with = strstr(text, "\n# with\n");
-    if (with && strstr(with, "lambda(")) return false;
+    if ((with && strstr(with, "lambda(")) || strstr(text, "table'") || strstr(text, "ideal(")) return false;
     cJSON *tree = cJSON_Duplicate(from->tree, true);
     add_definitions(text, "\n# velocities along", tree, "quasi_velocities", true);
     add_definitions(text, "\n# with", tree, "definitions", false);
     char *json = cJSON_PrintUnformatted(tree);
-    written_open_text(e, json, "lagrange");
+    assert_true(written_open_text(e, json, "lagrange"));
     free(json);
     cJSON_Delete(tree);
     return true;
@@ -139,10 +140,7 @@ static size_t compare_example(const char *path, const char *as) {
     size_t count = 0;
     char *text = written_file(path);
     bool constrained = strstr(text, "\"constraints\"") || strstr(text, "\"joints\"");
-    /* Appell's equations need a kinetic energy */
-    bool supported = !strstr(text, "\"lagrangian\"") || strcmp(as, "gibbs-appell") != 0;
-    if (constrained && supported) {
-        written_open_text(&e, text, as);
+    if (constrained && written_open_text(&e, text, as)) {
         const hamel_description *d = &e.description.description;
         if (hamel_write_equations(&w, d, HAMEL_NOTATION_TEXT, NULL, NULL, &error) == HAMEL_OK)
             count = compare_reactions(&e, w, path);

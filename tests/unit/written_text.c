@@ -22,7 +22,7 @@ char *written_file(const char *path) {
     return text;
 }
 
-void written_open_text(written_example *e, const char *text, const char *as) {
+bool written_open_text(written_example *e, const char *text, const char *as) {
     char assignment[64];
     json_limits json = json_limits_default();
     api_limits limits = api_limits_default();
@@ -34,7 +34,10 @@ void written_open_text(written_example *e, const char *text, const char *as) {
     assert_non_null(e->tree);
     assert_int_equal(api_describe(&e->description, e->tree, false, assignments, 1, &limits, NULL, &error), HAMEL_OK);
     hamel_status status = model_derive(&e->model, &e->description.description, NULL, NULL, &error);
-    if (status != HAMEL_OK) fail_msg("%s", error.count ? error.faults[0].message : "no model");
+    if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "no model");
+    hamel_error_clear(&error);
+    if (status != HAMEL_OK) written_close(e);
+    return status == HAMEL_OK;
 }
 
 void written_open(written_example *e, const char *json, const char *as) {
@@ -42,14 +45,14 @@ void written_open(written_example *e, const char *json, const char *as) {
     assert_true(strlen(json) < sizeof text);
     size_t length = strlen(json);
     for (size_t k = 0; k <= length; k++) text[k] = json[k] == '`' ? '"' : json[k];
-    written_open_text(e, text, as);
+    assert_true(written_open_text(e, text, as));
 }
 
 void written_open_example(written_example *e, const char *name, const char *as) {
     char path[256];
     snprintf(path, sizeof path, "api/examples/%s.json", name);
     char *text = written_file(path);
-    written_open_text(e, text, as);
+    assert_true(written_open_text(e, text, as));
     free(text);
 }
 
