@@ -100,8 +100,19 @@ static bool open_with_definitions(written_example *e, const written_example *fro
     return true;
 }
 
-/* Compares the multipliers of one example at random states. Returns the number of comparisons. */
-static size_t compare_reactions(const written_example *from, hamel_written *w, const char *name) {
+static double value_of(hamel_system *s, const char *expression, const program_inputs *in) {
+    char *text = strdup(expression);
+    replace_points(text);
+    graph_node node = written_read(s, text);
+    if (node < 0) fail_msg("%s: %s", text, s->error->count ? s->error->faults[0].message : "");
+    free(text);
+    return fixture_value(s->graph, node, in);
+}
+
+/* Compares the multipliers of one example at random states. `published` is NULL or the expression in the source for the
+ * first multiplier. Returns the number of comparisons. */
+static size_t compare_reactions(const written_example *from, hamel_written *w, const char *name,
+                                const char *published) {
     written_example e;
     hamel_error error = {0};
     size_t count = 0;
@@ -116,13 +127,9 @@ static size_t compare_reactions(const written_example *from, hamel_written *w, c
         program_inputs in = model_inputs(e.model, &at.t, at.q, at.v, at.a, at.lambda, NULL);
         for (size_t k = 0; k < w->reaction_count; k++) {
             int32_t c = system_constraint_index(s, w->reactions[k].constraint);
-            char *text = strdup(w->reactions[k].expression);
-            replace_points(text);
-            graph_node node = written_read(s, text);
-            if (node < 0) fail_msg("%s: %s: %s", name, text, error.count ? error.faults[0].message : "");
             assert_true(c >= 0);
-            assert_near(name, fixture_value(s->graph, node, &in), at.lambda[c], 1e-9);
-            free(text);
+            assert_near(name, value_of(s, w->reactions[k].expression, &in), at.lambda[c], 1e-9);
+            if (published) assert_near(published, value_of(s, published, &in), at.lambda[c], 1e-9);
             count++;
         }
     }
@@ -143,7 +150,7 @@ static size_t compare_example(const char *path, const char *as) {
     if (constrained && written_open_text(&e, text, as)) {
         const hamel_description *d = &e.description.description;
         if (hamel_write_equations(&w, d, HAMEL_NOTATION_TEXT, NULL, NULL, &error) == HAMEL_OK)
-            count = compare_reactions(&e, w, path);
+            count = compare_reactions(&e, w, path, NULL);
         hamel_written_free(w);
         hamel_error_clear(&error);
         written_close(&e);
@@ -164,7 +171,56 @@ static void multipliers_of_all_examples_agree_with_the_engine(void **state) {
     assert_true(examples >= 95);
 }
 
+/* Multipliers in books. Papastavridis, equation 3.5.28g: the tension of a pendulum's thread; example 3.5.8 (i): the
+ * reaction on the upper particle of a double pendulum; Baruh, example 4.14 [s], where v is the speed. */
+static void multipliers_agree_with_books(void **state) {
+    static const char *const cases[][2] = {
+        {"{`hamel`: 1, `coordinates`: [{`name`: `r`, `initial`: `l`}, {`name`: `p`, `initial`: 0.4, `velocity`: 1}],"
+         "`parameters`: {`m`: 1.3, `g`: 9.81, `l`: 0.7}, `kinetic_energy`: `m*(r'^2 + r^2*p'^2)/2`,"
+         "`potential_energy`: `-m*g*r*cos(p)`, `constraints`: [{`name`: `thread`, `equation`: `l - r = 0`}],"
+         "`simulation`: {`stop`: 1}}",
+         "m*l*p'^2 + m*g*cos(p)"},
+        {"papastavridis_3_5_8_i_upper_thread_vertical", "m2*l2*(cos(p2)*p2'' - sin(p2)*p2'^2)"},
+        {"baruh_4_14_vehicle", "m*v*theta' + m*L*theta''"}, /* the constraint is minus the constraint of [f] */
+    };
+    (void)state;
+    for (size_t k = 0; k < FORMULATIONS * sizeof cases / sizeof *cases; k++) {
+        const char *name = cases[k / FORMULATIONS][0];
+        written_example e;
+        hamel_written *w = NULL;
+        hamel_error error = {0};
+        if (name[0] == '{')
+            written_open(&e, name, formulations[k % FORMULATIONS]);
+        else
+            written_open_example(&e, name, formulations[k % FORMULATIONS]);
+        const hamel_description *d = &e.description.description;
+        assert_int_equal(hamel_write_equations(&w, d, HAMEL_NOTATION_TEXT, NULL, NULL, &error), HAMEL_OK);
+        assert_int_equal(compare_reactions(&e, w, name, cases[k / FORMULATIONS][1]), STATES);
+        hamel_written_free(w);
+        written_close(&e);
+    }
+}
+
+/* The multipliers of redundant constraints are not unique. The text names these constraints instead. */
+static void redundant_constraints_have_no_expressions(void **state) {
+    (void)state;
+    written_example e;
+    hamel_written *w = NULL;
+    hamel_error error = {0};
+    written_open_example(&e, "redundant_rods", "maggi");
+    const hamel_description *d = &e.description.description;
+    assert_int_equal(hamel_write_equations(&w, d, HAMEL_NOTATION_LATEX, NULL, NULL, &error), HAMEL_OK);
+    assert_int_equal(w->reaction_count, 0);
+    assert_non_null(strstr(w->text,
+                           "\n% reactions: one equation for each multiplier, except for redundant constraints: "
+                           "first, second, third\n% constraints\n"));
+    hamel_written_free(w);
+    written_close(&e);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(multipliers_of_all_examples_agree_with_the_engine)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(multipliers_agree_with_books),
+                                       cmocka_unit_test(redundant_constraints_have_no_expressions),
+                                       cmocka_unit_test(multipliers_of_all_examples_agree_with_the_engine)};
     return cmocka_run_group_tests_name("kinetostatic", tests, NULL, NULL);
 }
