@@ -180,6 +180,11 @@ static void multipliers_agree_with_books(void **state) {
          "`potential_energy`: `-m*g*r*cos(p)`, `constraints`: [{`name`: `thread`, `equation`: `l - r = 0`}],"
          "`simulation`: {`stop`: 1}}",
          "m*l*p'^2 + m*g*cos(p)"},
+        {"{`hamel`: 1, `coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: 0.8}, `z`],"
+         "`parameters`: {`m`: 1.3, `g`: 9.81}, `kinetic_energy`: `m*(x'^2 + y'^2 + z'^2)/2`, `potential_energy`: "
+         "`m*g*(y + z)`, `constraints`: [{`name`: `plane`, `equation`: `z = 0`}, {`name`: `circle`, `equation`: "
+         "`x^2 + y^2 = 1`}, {`name`: `again`, `equation`: `x*x' + y*y' = 0`}], `simulation`: {`stop`: 1}}",
+         "m*g"}, /* the other two multipliers are not unique */
         {"papastavridis_3_5_8_i_upper_thread_vertical", "m2*l2*(cos(p2)*p2'' - sin(p2)*p2'^2)"},
         {"baruh_4_14_vehicle", "m*v*theta' + m*L*theta''"}, /* the constraint is minus the constraint of [f] */
     };
