@@ -434,6 +434,16 @@ static bool find_divisors(written *w, const freedoms *f) {
     return written_find_divisors(w, given, count, f->solved_from);
 }
 
+/* Adds the expressions of the multipliers if all of them are unique. */
+static bool add_multipliers(written *w, const freedoms *f) {
+    w->multipliers = arena_alloc(w->memory, w->m, sizeof *w->multipliers);
+    if (!w->multipliers) return false;
+    for (size_t c = 0; c < w->m; c++)
+        if (f->unique[c]) w->multipliers[w->multiplier_count++] = multiplier_of(w, f, c, true);
+    if (w->multiplier_count < w->acting) w->multiplier_count = 0;
+    return true;
+}
+
 static bool machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     bool reactions = written_forces_depend_on_reactions(w);
@@ -450,7 +460,7 @@ static bool machine(written *w, const freedoms *f) {
                                       graph_sub(g, project_equation(w, f, f->symbol[r], written_inertia),
                                                 project_equation(w, f, f->symbol[r], written_force)));
     }
-    return !reactions || solve_for_multipliers_too(w, f);
+    return reactions ? solve_for_multipliers_too(w, f) : add_multipliers(w, f);
 }
 
 bool write_quasi_velocities(written *w, const char *as) {

@@ -66,6 +66,8 @@ typedef struct written {
     graph_node *residuals; /* residuals[unknown_count], linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;
+    graph_node *multipliers;   /* multipliers[multiplier_count]: λ of the acting constraints, linear in w' */
+    size_t multiplier_count;   /* 0 if multipliers are unknowns or not unique */
     written_divisor *divisors; /* the rates are valid between the zeros of the divisors */
     size_t divisor_count;
 } written;

@@ -1,4 +1,5 @@
-/* test_kinetostatic.c — the written expressions of the multipliers have the values that the engine computes.
+/* test_kinetostatic.c — the written expressions of the multipliers have the values that the engine computes. The C code
+ * is compiled and run, the text is parsed.
  *
  * For each example, the definitions in the generated text (quasi-velocities along the directions of constraints, common
  * subexpressions) are added to the description. The expressions of the multipliers are then parsed in this description
@@ -206,6 +207,33 @@ static void multipliers_agree_with_books(void **state) {
     }
 }
 
+/* The generated C computes the multipliers with w'. */
+static void generated_c_computes_the_multipliers(void **state) {
+    static const char *const examples[] = {"cartesian_pendulum", "papastavridis_2_13_7_rolling_disk",
+                                           "talamucci_3_1_pendulum_on_skate", "baruh_ex_4_36_four_bar",
+                                           "greenwood_4_13_turning_knife_edge"};
+    (void)state;
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; k++) {
+        written_example e;
+        program_of_c p;
+        random_state at;
+        uint64_t seed = 31;
+        double w[MOST], q_dot[MOST], w_dot[MOST], lambda[MOST];
+        written_open_example(&e, examples[k], "lagrange");
+        assert_true(find_state(e.model, &seed, &at));
+        written_close(&e);
+        written_open_example(&e, examples[k], formulations[k % FORMULATIONS]);
+        char *text = written_equations_within(&e, HAMEL_NOTATION_C, 1e9, &(bool){false});
+        program_of_c_open(&p, text);
+        p.velocities(at.t, at.q, at.v, w);
+        assert_int_equal(p.rates(at.t, at.q, w, q_dot, w_dot, lambda), 0);
+        for (size_t c = 0; c < e.model->m; c++) assert_near(examples[k], lambda[c], at.lambda[c], 1e-9);
+        program_of_c_close(&p);
+        free(text);
+        written_close(&e);
+    }
+}
+
 /* The multipliers of redundant constraints are not unique. The text names these constraints instead. */
 static void redundant_constraints_have_no_expressions(void **state) {
     (void)state;
@@ -226,6 +254,7 @@ static void redundant_constraints_have_no_expressions(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(multipliers_agree_with_books),
                                        cmocka_unit_test(redundant_constraints_have_no_expressions),
+                                       cmocka_unit_test(generated_c_computes_the_multipliers),
                                        cmocka_unit_test(multipliers_of_all_examples_agree_with_the_engine)};
     return cmocka_run_group_tests_name("kinetostatic", tests, NULL, NULL);
 }
