@@ -559,16 +559,15 @@ void hamel_equilibria_free(hamel_equilibria *equilibria);
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
-/* The expression of the multiplier of one constraint, in the notation of the text. */
 typedef struct hamel_written_reaction {
-    const char *constraint, *expression;
+    const char *constraint, *expression; /* the expression of its multiplier, in the notation of the text */
 } hamel_written_reaction;
 
 typedef struct hamel_written {
     char *text;
     bool simplified; /* false if the work budget is exhausted */
-    /* In text and LaTeX, the unique multipliers of the formulations maggi, gibbs-appell and boltzmann-hamel. The text
-     * contains these expressions too, and defines names such as z1 that stand for common subexpressions. */
+    /* In text and LaTeX: the unique multipliers in maggi, gibbs-appell and boltzmann-hamel. The text contains these
+     * expressions too, and defines names such as z1 that stand for common subexpressions. */
     const hamel_written_reaction *reactions;
     size_t reaction_count;
 } hamel_written;
