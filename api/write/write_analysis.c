@@ -172,12 +172,18 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     return !b.failed;
 }
 
-bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified) {
+bool api_add_equations(cJSON *answer, hamel_notation notation, const hamel_written *equations) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, answer, "equations");
     json_add_text(&b, object, "format", api_notations[notation]);
-    json_add_text(&b, object, "text", text);
-    json_add_truth(&b, object, "simplified", simplified);
+    json_add_text(&b, object, "text", equations->text);
+    json_add_truth(&b, object, "simplified", equations->simplified);
+    cJSON *reactions = json_add_list(&b, object, "reactions");
+    for (size_t k = 0; k < equations->reaction_count && !b.failed; k++) {
+        cJSON *item = json_append_object(&b, reactions);
+        json_add_text(&b, item, "constraint", equations->reactions[k].constraint);
+        json_add_text(&b, item, "expression", equations->reactions[k].expression);
+    }
     return !b.failed;
 }
 

@@ -128,11 +128,13 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
     if (written_remark(w)) text_buffer_printf(out, "%c %s\n", n->comment, written_remark(w));
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
-        if (part->count == 0) continue;
-        text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, n->open);
+        bool empty = part->count == 0;
+        if (empty && part != w->reaction_part) continue; /* the title names redundant constraints */
+        text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, empty ? "" : n->open);
         for (size_t k = 0; k < part->count; k++) {
             const written_line *line = &part->lines[k];
-            if (n->names_lines && !line->defines) text_buffer_printf(out, "%s: ", line->name);
+            if (n->names_lines && !line->defines && part != w->reaction_part)
+                text_buffer_printf(out, "%s: ", line->name);
             if (line->defines)
                 n->defined(line, out);
             else
@@ -141,7 +143,7 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
             n->node(w, line->right, out);
             text_buffer_puts(out, k + 1 < part->count ? n->next : n->last);
         }
-        text_buffer_puts(out, n->close);
+        text_buffer_puts(out, empty ? "" : n->close);
     }
 }
 
@@ -154,4 +156,11 @@ void print_latex(const written *w, text_buffer *out) {
     static const notation latex = {
         '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
     print_parts(w, &latex, out);
+}
+
+void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out) {
+    if (in == HAMEL_NOTATION_LATEX)
+        latex_node(w, node, out);
+    else
+        text_node(w, node, out);
 }
