@@ -49,12 +49,10 @@ static hamel_status add_explicit(cJSON *answer, const hamel_description *d, cons
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     if (options->is_explicit) return add_explicit(answer, d, options, limits, poll, error);
-    char *text = NULL;
-    bool simplified = false;
-    hamel_status status = hamel_write_equations(&text, &simplified, d, options->notation, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, text, simplified))
-        status = hamel_out_of_memory(error);
-    free(text);
+    hamel_written *found = NULL;
+    hamel_status status = hamel_write_equations(&found, d, options->notation, limits, poll, error);
+    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, found)) status = hamel_out_of_memory(error);
+    hamel_written_free(found);
     return status;
 }
 

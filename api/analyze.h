@@ -46,7 +46,7 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
-bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified);
+bool api_add_equations(cJSON *answer, hamel_notation notation, const hamel_written *equations);
 bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found);
 
 /* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, `sets` and

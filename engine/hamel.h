@@ -559,14 +559,29 @@ void hamel_equilibria_free(hamel_equilibria *equilibria);
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
+typedef struct hamel_written_reaction {
+    const char *constraint, *expression; /* the expression of its multiplier, in the notation of the text */
+} hamel_written_reaction;
+
+typedef struct hamel_written {
+    char *text;
+    bool simplified; /* false if the work budget is exhausted */
+    /* In text and LaTeX: the unique multipliers in maggi, gibbs-appell and boltzmann-hamel. The text contains these
+     * expressions too, and defines names such as z1 that stand for common subexpressions. */
+    const hamel_written_reaction *reactions;
+    size_t reaction_count;
+} hamel_written;
+
 /* Writes the equations of motion of `d`, in the formulation of its simulation. The notation is that of descriptions,
  * LaTeX (an align environment for each part) or C. The C function computes the rates of the state and needs only
  * <math.h>. Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
- * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, *simplified (may be NULL)
- * is false, and the text contains a note. `limits`, `poll` and `error` are as for hamel_model_create. If the equations
- * of the formulation cannot be written, returns HAMEL_INVALID, with the reason. The caller frees *text with free(). */
-hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
+ * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, and the text contains a
+ * note. `limits`, `poll` and `error` are as for hamel_model_create. If the equations of the formulation cannot be
+ * written, returns HAMEL_INVALID, with the reason. On success the caller owns *out and frees it with
+ * hamel_written_free. */
+hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+void hamel_written_free(hamel_written *equations);
 
 /* Properties of a model. The model owns the results. */
 size_t hamel_model_row_count(const hamel_model *model); /* number of rows of a run that reaches simulation.stop */

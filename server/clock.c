@@ -2,6 +2,7 @@
  * CLOCK_MONOTONIC, so deadlines do not change if the wall clock is set. */
 #include "server/clock.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -66,16 +67,34 @@ void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms) {
     snprintf(out, CLOCK_TEXT_BYTES, "%s.%03dZ", whole, (int)(wall_ms % 1000));
 }
 
-bool random_id(char out[RANDOM_ID_BYTES]) {
+static void write_digits(const unsigned char *bytes, size_t count, char *out) {
     static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[16];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    for (size_t i = 0; i < count; i++) {
         out[2 * i] = digits[bytes[i] >> 4];
         out[2 * i + 1] = digits[bytes[i] & 15];
     }
-    out[32] = '\0';
+    out[2 * count] = '\0';
+}
+
+bool random_ids(char (*out)[RANDOM_ID_BYTES], size_t count) {
+    enum { SHARED = 6, OWN = 10 };
+    unsigned char bytes[SHARED + RANDOM_IDS_MOST * OWN];
+    size_t length = SHARED + count * OWN;
+    assert(count <= RANDOM_IDS_MOST && RANDOM_ID_BYTES == 2 * (SHARED + OWN) + 1);
+    for (size_t got = 0; got < length;) { /* a signal may interrupt requests for more than 256 bytes */
+        ssize_t more = getrandom(bytes + got, length - got, 0);
+        if (more <= 0) return false;
+        got += (size_t)more;
+    }
+    for (size_t k = 0; k < count; k++) {
+        write_digits(bytes, SHARED, out[k]);
+        write_digits(bytes + SHARED + k * OWN, OWN, &out[k][(size_t)2 * SHARED]);
+    }
     return true;
+}
+
+bool random_id(char out[RANDOM_ID_BYTES]) {
+    return random_ids((char(*)[RANDOM_ID_BYTES])out, 1);
 }
 
 bool bucket_take(bucket *b, double rate, double most, double *seconds) {

@@ -32,6 +32,11 @@ void clock_text(char out[CLOCK_TEXT_BYTES], int64_t wall_ms);
 /* Writes 128 random bits as 32 lower-case hexadecimal digits. Returns false if the kernel returns no random bytes. */
 bool random_id(char out[RANDOM_ID_BYTES]);
 
+/* Makes up to RANDOM_IDS_MOST ids that begin with the same 48 random bits; the other 80 bits of each are random, too.
+ * In an index such ids are adjacent, so that inserting them changes few pages. */
+enum { RANDOM_IDS_MOST = 64 };
+bool random_ids(char (*out)[RANDOM_ID_BYTES], size_t count);
+
 /* Rate limit by a token bucket, which refills at a fixed rate up to a maximum. A zero-initialized bucket is full. */
 typedef struct bucket {
     double taken, at; /* amount not yet refilled at time `at` (clock_seconds) */

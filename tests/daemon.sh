@@ -8,7 +8,7 @@ unset HAMEL_SERVER HAMEL_TOKEN
 scratch=$(mktemp -d) || exit 2
 daemon=
 url=
-trap '[ -n "$daemon" ] && kill "$daemon" 2>/dev/null; wait; rm -rf "$scratch"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
 # start_daemon OPTIONS...: starts the daemon at $url on a free port, with its data in the scratch directory. If the

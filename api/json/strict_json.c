@@ -424,6 +424,12 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
     return tree;
 }
 
+bool json_is_number(const char *text, size_t length) {
+    json_fault unread;
+    scanner s = {.text = (const unsigned char *)text, .length = length, .fault = &unread};
+    return length > 0 && (*text == '-' || is_digit((unsigned char)*text)) && scan_number(&s) && s.at == length;
+}
+
 cJSON *json_parse_trusted(const char *text) {
     return text != NULL ? build_tree(text, strlen(text)) : NULL;
 }

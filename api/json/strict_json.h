@@ -34,6 +34,9 @@ cJSON *json_parse(const char *text, size_t length, const json_limits *limits, js
  * NULL or damaged, or if memory could not be allocated. */
 cJSON *json_parse_trusted(const char *text);
 
+/* Returns true if text[length] is a JSON number that json_parse accepts, without white space. */
+bool json_is_number(const char *text, size_t length);
+
 /* Return a member of an object, its string, its number, or the first item of its list. If the object is NULL, or the
  * member does not exist or has another type, return NULL, "", 0 and NULL respectively. */
 cJSON *json_at(const cJSON *object, const char *key);

@@ -1,6 +1,7 @@
 /* sweep_run.c — see sweep_run.h. */
 #include "api/sweep/sweep_run.h"
 
+#include "api/json/text.h"
 #include "api/read/describe.h"
 #include "api/read/read_system.h"
 
@@ -291,17 +292,21 @@ static bool add_row(const block *b, size_t i, const cJSON *assignments, table_fo
     const sweep_run *run = b->run;
     const member_result *r = &b->results[i];
     sweep_columns columns = columns_of(run);
-    double *values = calloc(run->collected_count + 1, sizeof *values);
-    if (!values) return false;
-    for (size_t k = 0; k < run->collected_count; k++) values[k] = collected(r, run->collected[k], k);
+    text_buffer values;
+    text_buffer_init(&values, TEXT_MOST);
+    for (size_t k = 0; k < run->collected_count; k++) {
+        if (k > 0) text_buffer_put(&values, ',');
+        json_text_number(&values, collected(r, run->collected[k], k));
+    }
     sweep_cells cells = {.member = b->first + i,
                          .assignments = assignments,
                          .status = hamel_outcome_name(r->outcome),
-                         .collected = values,
+                         .collected = values.bytes ? values.bytes : "",
                          .problem = r->problem ? r->problem : ""};
     sweep_table_row(&columns, form, &cells, out);
-    free(values);
-    return true;
+    bool made = !values.failed;
+    text_buffer_free(&values);
+    return made;
 }
 
 /* If the member has its own model, runs it. Then adds the row of the member and frees its results. */

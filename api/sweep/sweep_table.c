@@ -5,7 +5,6 @@
 #include "api/json/text.h"
 #include "api/write/row_writer.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The row being written. Initialize all fields but the first two with zeros. */
@@ -27,26 +26,28 @@ static void add_text(table_row *r, const char *text) {
         json_text_string(r->out, text);
 }
 
-static void add_number(table_row *r, double value) {
+/* Adds the items of a list of numbers. In CSV, `null` becomes an empty cell. */
+static void add_numbers(table_row *r, const char *items) {
     separate(r);
-    if (isfinite(value))
-        json_text_number(r->out, value);
-    else if (r->form != TABLE_CSV)
-        text_buffer_puts(r->out, "null");
+    for (size_t length; r->form == TABLE_CSV && (length = strcspn(items, "n"), items[length]); items += length + 4)
+        text_buffer_add(r->out, items, length);
+    text_buffer_puts(r->out, items);
 }
 
 /* Adds the VALUE of "TARGET=VALUE". If VALUE is not a number, adds it as a string. */
 static void add_input(table_row *r, const char *assignment) {
     const char *equals = strchr(assignment, '=');
     const char *value = equals ? equals + 1 : "";
-    cJSON *number = json_parse(value, strlen(value), NULL, NULL);
-    if (cJSON_IsNumber(number)) {
+    size_t length = strlen(value);
+    bool number = json_is_number(value, length);
+    cJSON *other = number ? NULL : json_parse(value, length, NULL, NULL); /* white space may surround a number */
+    if (number || cJSON_IsNumber(other)) {
         separate(r);
         text_buffer_puts(r->out, value);
     } else {
         add_text(r, value);
     }
-    cJSON_Delete(number);
+    cJSON_Delete(other);
 }
 
 static void add_texts(table_row *r, const char *const *texts, size_t count) {
@@ -80,7 +81,7 @@ void sweep_table_row(const sweep_columns *columns, table_form form, const sweep_
     for (const cJSON *c = cells->assignments ? cells->assignments->child : NULL; c; c = c->next)
         add_input(&row, cJSON_IsString(c) ? c->valuestring : "");
     add_text(&row, cells->status);
-    for (size_t k = 0; k < columns->collected_count; k++) add_number(&row, cells->collected[k]);
+    if (columns->collected_count > 0) add_numbers(&row, cells->collected);
     add_text(&row, cells->problem);
     text_buffer_puts(out, after[form]);
 }

@@ -23,8 +23,8 @@ typedef struct sweep_cells {
     const char *job, *name;
     const cJSON *assignments; /* list of "TARGET=VALUE", where VALUE is a number or expression; may be NULL */
     const char *status;
-    const double *collected; /* one number for each column; NaN and infinities become empty cells or null */
-    const char *problem;     /* reason why the run is incomplete or failed; otherwise "" */
+    const char *collected; /* the items of a JSON list: a number or `null` for each collected column */
+    const char *problem;   /* reason why the run is incomplete or failed; otherwise "" */
 } sweep_cells;
 
 /* Adds the header of the table. */

@@ -172,9 +172,25 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     return !b.failed;
 }
 
+bool api_add_equations(cJSON *answer, hamel_notation notation, const hamel_written *equations) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, answer, "equations");
+    json_add_text(&b, object, "format", api_notations[notation]);
+    json_add_text(&b, object, "text", equations->text);
+    json_add_truth(&b, object, "simplified", equations->simplified);
+    cJSON *reactions = json_add_list(&b, object, "reactions");
+    for (size_t k = 0; k < equations->reaction_count && !b.failed; k++) {
+        cJSON *item = json_append_object(&b, reactions);
+        json_add_text(&b, item, "constraint", equations->reactions[k].constraint);
+        json_add_text(&b, item, "expression", equations->reactions[k].expression);
+    }
+    return !b.failed;
+}
+
 bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found) {
     json_builder b = {0};
-    if (!api_add_equations(answer, notation, found->text, found->simplified)) return false;
+    const hamel_written common = {.text = found->text, .simplified = found->simplified};
+    if (!api_add_equations(answer, notation, &common)) return false;
     cJSON *object = cJSON_GetObjectItemCaseSensitive(answer, "equations"), *list = json_add_list(&b, object, "entries");
     for (size_t k = 0; k < found->count && !b.failed; k++) {
         const hamel_explicit_entry *entry = &found->entries[k];
@@ -186,15 +202,6 @@ bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explic
         json_add_text(&b, item, "value", entry->value);
     }
     json_add_texts(&b, object, "omitted", found->omitted.items, found->omitted.count);
-    return !b.failed;
-}
-
-bool api_add_equations(cJSON *answer, hamel_notation notation, const char *text, bool simplified) {
-    json_builder b = {0};
-    cJSON *object = json_add_object(&b, answer, "equations");
-    json_add_text(&b, object, "format", api_notations[notation]);
-    json_add_text(&b, object, "text", text);
-    json_add_truth(&b, object, "simplified", simplified);
     return !b.failed;
 }
 

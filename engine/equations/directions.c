@@ -34,6 +34,7 @@ static bool read_row(written *w, const written_directions *d, size_t constraint,
     graph *g = w->system->graph;
     r->width = w->n + d->count;
     r->f = graph_substitute(g, w->equations.velocity[constraint], SYMBOL_VELOCITY, d->velocity, r->width);
+    r->f = graph_sub(g, r->f, w->excess[constraint]);
     r->nonzero = 0;
     r->constant = false;
     for (size_t k = 0; k < r->width; k++) {

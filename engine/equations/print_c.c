@@ -194,11 +194,13 @@ static void heading(const written *w, text_buffer *out) {
         text_buffer_puts(out, " ");
         written_namer((void *)w, SYMBOL_VELOCITY, graph_at(s->graph, w->w[r])->as.index, out);
     }
-    text_buffer_puts(out, w->with_multipliers ? "\n * lambda:" : "\n * lambda: not computed in this formulation");
-    for (size_t c = 0; c < w->m && w->with_multipliers; c++)
+    bool multipliers = w->with_multipliers || w->multiplier_count > 0;
+    text_buffer_puts(out, multipliers ? "\n * lambda:" : "\n * lambda: not computed in this formulation");
+    for (size_t c = 0; c < w->m && multipliers; c++)
         if (w->acts[c]) text_buffer_printf(out, " %s", s->constraints[c].name);
     text_buffer_printf(out, " */\nenum { COORDINATES = %zu, VELOCITIES = %zu, MULTIPLIERS = %zu, SIZE = %zu };\n", w->n,
-                       w->w_count, w->unknown_count - w->w_count, w->unknown_count ? w->unknown_count : 1);
+                       w->w_count, w->unknown_count - w->w_count + w->multiplier_count,
+                       w->unknown_count ? w->unknown_count : 1);
 }
 
 static const char table_function[] = "/* Returns the derivative of the given order of a table. Outside the points, the "
@@ -268,32 +270,48 @@ static bool print_velocities(written *w, text_buffer *out) {
     return true;
 }
 
-/* Sets f to −residual at z = 0. Residuals are linear in z. */
-static bool at_zero(written *w, graph_node *f) {
+/* Sets values[count] to nodes[count] at z = 0. The nodes are linear in z. */
+static bool at_zero(written *w, const graph_node *nodes, size_t count, graph_node *values) {
     graph *g = w->system->graph;
-    size_t most = w->n + w->extra_count, count = most > w->m ? most : w->m;
-    const graph_node *zeros = node_array(w->system, count);
+    size_t most = w->n + w->extra_count, longest = most > w->m ? most : w->m;
+    const graph_node *zeros = node_array(w->system, longest);
     if (!zeros) return false;
-    for (size_t i = 0; i < w->unknown_count; i++) {
-        f[i] = graph_substitute(g, w->residuals[i], SYMBOL_ACCELERATION, zeros, most);
-        f[i] = graph_neg(g, graph_substitute(g, f[i], SYMBOL_MULTIPLIER, zeros, w->m));
+    for (size_t i = 0; i < count; i++) {
+        values[i] = graph_substitute(g, nodes[i], SYMBOL_ACCELERATION, zeros, most);
+        values[i] = graph_substitute(g, values[i], SYMBOL_MULTIPLIER, zeros, w->m);
     }
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Returns q', K, f and the divisors in one list, so that they share subexpressions. */
-static graph_node *machine_values(written *w, size_t *count) {
+/* The values that `rates` computes, in one list, so that they share subexpressions: q', K, f, the divisors, and the
+ * multipliers at z = 0 with their derivatives L = ∂λ/∂z. */
+typedef struct machine_list {
+    size_t count;
+    graph_node *all, *K, *f, *divisors, *lambda, *L;
+} machine_list;
+
+static bool list_values(written *w, machine_list *list) {
     assert(w->unknown_count >= w->w_count);
     graph *g = w->system->graph;
     size_t z = w->unknown_count;
-    *count = w->n + z * z + z + w->divisor_count;
-    graph_node *values = arena_alloc(w->memory, *count, sizeof *values);
-    if (!values) return NULL;
-    memcpy(values, w->rates, w->n * sizeof *values);
+    list->count = w->n + z * z + z + w->divisor_count + w->multiplier_count * (1 + z);
+    list->all = arena_alloc(w->memory, list->count, sizeof *list->all);
+    if (!list->all) return false;
+    list->K = list->all + w->n;
+    list->f = list->K + z * z;
+    list->divisors = list->f + z;
+    list->lambda = list->divisors + w->divisor_count;
+    list->L = list->lambda + w->multiplier_count;
+    memcpy(list->all, w->rates, w->n * sizeof *list->all);
     for (size_t i = 0; i < z; i++)
-        for (size_t j = 0; j < z; j++) values[w->n + i * z + j] = graph_partial(g, w->residuals[i], w->unknowns[j]);
-    for (size_t k = 0; k < w->divisor_count; k++) values[w->n + z * z + z + k] = w->divisors[k].node;
-    return at_zero(w, values + w->n + z * z) ? values : NULL;
+        for (size_t j = 0; j < z; j++) list->K[i * z + j] = graph_partial(g, w->residuals[i], w->unknowns[j]);
+    for (size_t k = 0; k < w->divisor_count; k++) list->divisors[k] = w->divisors[k].node;
+    for (size_t k = 0; k < w->multiplier_count; k++)
+        for (size_t j = 0; j < z; j++) list->L[k * z + j] = graph_partial(g, w->multipliers[k], w->unknowns[j]);
+    if (!at_zero(w, w->residuals, z, list->f) || !at_zero(w, w->multipliers, w->multiplier_count, list->lambda))
+        return false;
+    for (size_t i = 0; i < z; i++) list->f[i] = graph_neg(g, list->f[i]);
+    return graph_status(g) == HAMEL_OK;
 }
 
 /* Lower bound on a divisor relative to its initial value. At this bound, the rates lose six of sixteen digits. */
@@ -336,25 +354,44 @@ static void check_divisors(const written *w, const graph_node *divisors, text_bu
     }
 }
 
+/* Prints the multipliers, which are part of z or linear in z. */
+static void print_multipliers(const written *w, const machine_list *list, text_buffer *out) {
+    size_t z = w->unknown_count;
+    if (w->multiplier_count == 0)
+        text_buffer_puts(out, "    for (int i = 0; i < MULTIPLIERS; i++) lambda[i] = z[VELOCITIES + i];\n");
+    for (size_t k = 0; k < w->multiplier_count; k++) {
+        text_buffer_printf(out, "    lambda[%zu] = ", k);
+        print_node(w, list->lambda[k], out);
+        for (size_t j = 0; j < z; j++) {
+            if (graph_is_zero(w->system->graph, list->L[k * z + j])) continue;
+            text_buffer_puts(out, " + (");
+            print_node(w, list->L[k * z + j], out);
+            text_buffer_printf(out, ")*z[%zu]", j);
+        }
+        text_buffer_puts(out, ";\n");
+    }
+}
+
 /* Prints the C function `rates`. The function accepts undetermined multipliers unless forces depend on reactions. */
 static bool print_rates(written *w, text_buffer *out) {
-    size_t count, z = w->unknown_count;
-    graph_node *values = machine_values(w, &count);
-    if (!values) return false;
+    machine_list list;
+    size_t z = w->unknown_count;
+    if (!list_values(w, &list)) return false;
     describe_rates(w, out);
     text_buffer_puts(out, "int rates(double t, const double *q, const double *w, double *q_dot, double *w_dot, "
                           "double *lambda) {\n    double K[SIZE * SIZE] = {0}, f[SIZE], z[SIZE];\n"
                           "    (void)t, (void)q, (void)w, (void)lambda;\n");
-    if (!body(w, values, count, w->w, w->w_count, "w", out)) return false;
-    check_divisors(w, values + w->n + z * z + z, out);
-    for (size_t i = 0; i < w->n; i++) assign(w, "q_dot", i, values[i], out);
+    if (!body(w, list.all, list.count, w->w, w->w_count, "w", out)) return false;
+    check_divisors(w, list.divisors, out);
+    for (size_t i = 0; i < w->n; i++) assign(w, "q_dot", i, list.all[i], out);
     for (size_t k = 0; k < z * z; k++)
-        if (!graph_is_zero(w->system->graph, values[w->n + k])) assign(w, "K", k, values[w->n + k], out);
-    for (size_t i = 0; i < z; i++) assign(w, "f", i, values[w->n + z * z + i], out);
+        if (!graph_is_zero(w->system->graph, list.K[k])) assign(w, "K", k, list.K[k], out);
+    for (size_t i = 0; i < z; i++) assign(w, "f", i, list.f[i], out);
     text_buffer_puts(out, "    int open = solve(SIZE, K, f, z);\n"
-                          "    for (int i = 0; i < VELOCITIES; i++) w_dot[i] = z[i];\n"
-                          "    for (int i = 0; i < MULTIPLIERS; i++) lambda[i] = z[VELOCITIES + i];\n");
-    text_buffer_printf(out, "    return open > %s;\n}\n", written_forces_depend_on_reactions(w) ? "0" : "MULTIPLIERS");
+                          "    for (int i = 0; i < VELOCITIES; i++) w_dot[i] = z[i];\n");
+    print_multipliers(w, &list, out);
+    bool determined = written_forces_depend_on_reactions(w) || w->multiplier_count > 0;
+    text_buffer_printf(out, "    return open > %s;\n}\n", determined ? "0" : "MULTIPLIERS");
     return true;
 }
 

@@ -146,11 +146,13 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
     if (w->law) text_buffer_printf(out, "%c %s\n", n->comment, w->law);
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
-        if (part->count == 0) continue;
-        text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, n->open);
+        bool empty = part->count == 0;
+        if (empty && part != w->reaction_part) continue; /* the title names redundant constraints */
+        text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, empty ? "" : n->open);
         for (size_t k = 0; k < part->count; k++) {
             const written_line *line = &part->lines[k];
-            if (n->names_lines && !line->defines) text_buffer_printf(out, "%s: ", line->name);
+            if (n->names_lines && !line->defines && part != w->reaction_part)
+                text_buffer_printf(out, "%s: ", line->name);
             if (line->defines)
                 n->defined(line, out);
             else
@@ -159,7 +161,7 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
             n->node(w, line->right, out);
             text_buffer_puts(out, k + 1 < part->count ? n->next : n->last);
         }
-        text_buffer_puts(out, n->close);
+        text_buffer_puts(out, empty ? "" : n->close);
     }
 }
 
@@ -175,7 +177,11 @@ void print_latex(const written *w, text_buffer *out) {
     print_parts(w, &latex, out);
 }
 
-bool print_entries(const written *w, bool in_latex, hamel_explicit *to, arena *memory) {
+void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out) {
+    (in == HAMEL_NOTATION_LATEX ? &latex : &text)->node(w, node, out);
+}
+
+bool print_entries(const written *w, hamel_notation in, hamel_explicit *to, arena *memory) {
     text_buffer value;
     size_t count = 0;
     for (size_t p = 0; p < w->part_count; p++) count += w->parts[p].count;
@@ -194,7 +200,7 @@ bool print_entries(const written *w, bool in_latex, hamel_explicit *to, arena *m
             for (int i = 0; i < 3 && line->index[i]; i++)
                 entry->indices[i] = arena_format(memory, "%s", line->index[i]);
             text_buffer_reset(&value);
-            (in_latex ? &latex : &text)->node(w, line->right, &value);
+            print_expression(w, in, line->right, &value);
             entry->value = value.bytes ? arena_text(memory, value.bytes, value.length) : NULL;
         }
     bool good = !memory->failed && !value.failed;

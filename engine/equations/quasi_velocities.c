@@ -4,7 +4,13 @@
  * elimination. With E_i = d/dt ∂L/∂q'_i − ∂L/∂q_i − Q_i the equations are Σ_i Φ_ir E_i = 0 (Maggi; Greenwood 4.8,
  * Papastavridis 3.5.24). Maggi's equations contain q''. The other formulations substitute q'' = d/dt (Φ u + Φ_t) and
  * derive the same equations differently: Kane (Greenwood 4.297), Gibbs–Appell with S (4.283), Boltzmann–Hamel with γ
- * (4.383). */
+ * (4.383).
+ *
+ * These formulations eliminate the multipliers, which a second set of equations contains: the kinetostatic equations
+ * (Papastavridis 3.5.22a for Maggi, c for Appell, d for Hamel). Kane's method has none. Each constraint f_c = 0 is relaxed to
+ * f_c = ω_c with a dependent quasi-velocity ω_c. The velocities are then solved for only once, q' = Φ u + Ψ ω + Φ_t.
+ * Since E_i = Σ_c λ_c ∂f_c/∂q'_i and Σ_i (∂f_c/∂q'_i) Ψ_id = δ_cd, the multipliers are λ_c = Σ_i Ψ_ic E_i at ω = 0. The
+ * quasi-velocities ω may be set to 0 before the derivation, because E contains the unconstrained kinetic energy. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/eliminate.h"
@@ -15,11 +21,14 @@
 #include <string.h>
 
 typedef struct freedoms {
+    bool reactions;        /* true if the multipliers are written */
     quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
     /* velocity[n + quasi_count]: q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: the velocity
      * is free */
     graph_node *velocity;
+    graph_node *relaxed;      /* relaxed[n]: `velocity` of the coordinates with the terms in ω */
+    bool *unique;             /* unique[m]: the multiplier is determined, because the constraint is not redundant */
     graph_node *acceleration; /* acceleration[n]: q'' in terms of the free velocities and their rates */
     const char **solved_from; /* solved_from[n]: constraint from which a velocity is solved; NULL: no constraint */
     graph_node *symbol;       /* symbols of the free velocities, at most n */
@@ -48,7 +57,7 @@ static bool fill_constraints(written *w, const freedoms *f, const bool *used, gr
             return written_cannot(w, "a constraint on accelerations does not determine velocities",
                                   WRITTEN_BY_LAGRANGE);
         constraint = graph_substitute(g, constraint, SYMBOL_VELOCITY, f->velocity, count);
-        if (!written_row(w, table + c * (count + 1), constraint, zero, rest, count))
+        if (!written_row(w, table + c * (count + 1), constraint, w->excess[c], rest, count))
             return written_cannot(w, "a constraint is not linear in the velocities and cannot be solved for them",
                                   WRITTEN_BY_LAGRANGE);
     }
@@ -96,6 +105,19 @@ static void read_solution(written *w, freedoms *f, const graph_node *table, cons
             if ((int)j != pivots[r]) sum = graph_sub(g, sum, graph_mul(g, row[j], velocity));
         }
         f->velocity[pivots[r]] = sum;
+    }
+}
+
+/* Finds the multipliers that the equations determine. A row without a pivot is a relation Σ_c N_c ω_c = 0 between the
+ * constraints, and the multipliers with N_c ≠ 0 are not unique. */
+static void find_unique(written *w, freedoms *f, const graph_node *table, const int *pivots) {
+    graph *g = w->system->graph;
+    size_t count = all_velocities(w, f);
+    for (size_t c = 0; c < w->m; c++) {
+        f->unique[c] = f->reactions && w->acts[c];
+        for (size_t r = 0; r < w->m && f->unique[c]; r++)
+            f->unique[c] =
+                pivots[r] >= 0 || graph_is_zero(g, graph_partial(g, table[r * (count + 1) + count], w->excess[c]));
     }
 }
 
@@ -160,8 +182,35 @@ static bool use_positions(written *w) {
     return w->zero != NULL;
 }
 
+/* Creates the quasi-velocities ω if the multipliers are to be written. Their indices follow those of all other
+ * velocities. */
+static bool relax_constraints(written *w, const freedoms *f, size_t velocities) {
+    graph *g = w->system->graph;
+    w->excess = node_array(w->system, w->m);
+    for (size_t c = 0; w->excess && f->reactions && c < w->m; c++)
+        if (w->acts[c]) w->excess[c] = graph_symbol(g, SYMBOL_VELOCITY, (int32_t)(velocities + c));
+    return w->excess != NULL;
+}
+
+/* Moves the velocities with the terms in ω to `relaxed`, and sets ω to 0 in `velocity`. */
+static bool restore_constraints(written *w, freedoms *f) {
+    graph *g = w->system->graph;
+    size_t velocities = w->n + w->m + w->system->quasi_count;
+    graph_node *rest = node_array(w->system, velocities + w->m);
+    for (size_t k = 0; rest && k < velocities; k++) rest[k] = GRAPH_NONE;
+    for (size_t i = 0; rest && i < velocities; i++) {
+        if (i < w->n) f->relaxed[i] = f->velocity[i] < 0 ? w->system->v[i] : f->velocity[i];
+        if (f->velocity[i] >= 0 && f->reactions)
+            f->velocity[i] =
+                written_arranged(w, graph_substitute(g, f->velocity[i], SYMBOL_VELOCITY, rest, velocities + w->m));
+    }
+    return rest != NULL;
+}
+
 static bool allocate_freedoms(written *w, freedoms *f) {
     size_t most = w->m + w->system->quasi_count;
+    f->relaxed = arena_alloc(w->memory, w->n, sizeof *f->relaxed);
+    f->unique = arena_alloc(w->memory, w->m, sizeof *f->unique);
     f->velocity = arena_alloc(w->memory, w->n + most, sizeof *f->velocity);
     f->acceleration = arena_alloc(w->memory, w->n, sizeof *f->acceleration);
     f->solved_from = arena_alloc(w->memory, w->n, sizeof *f->solved_from);
@@ -170,7 +219,7 @@ static bool allocate_freedoms(written *w, freedoms *f) {
     f->name = arena_alloc(w->memory, w->n + most, sizeof *f->name);
     if (!f->solved_from || !f->quasi || !f->velocity || !f->acceleration || !f->symbol || !f->name) return false;
     for (size_t i = 0; i < w->n + most; i++) f->velocity[i] = GRAPH_NONE;
-    return true;
+    return f->relaxed && f->unique && relax_constraints(w, f, w->n + most);
 }
 
 static bool solve_velocities(written *w, freedoms *f) {
@@ -191,7 +240,9 @@ static bool solve_velocities(written *w, freedoms *f) {
     for (size_t c = 0; c < w->m; c++)
         if (pivots[c] >= 0 && (size_t)pivots[c] < w->n) f->solved_from[pivots[c]] = w->system->constraints[c].name;
     if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
+    find_unique(w, f, table, pivots);
     close_velocities(w, f);
+    if (!restore_constraints(w, f)) return false;
     list_free(w, f);
     written_accelerations(w, f->velocity, f->acceleration);
     return graph_status(g) == HAMEL_OK;
@@ -208,13 +259,12 @@ static graph_node velocity_of(const written *w, const freedoms *f, size_t i) {
     return f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
 }
 
-/* Returns Σ_i Φ_ir x_i with Φ_ir = ∂q'_i/∂u_r. */
-static graph_node project_equation(written *w, const freedoms *f, size_t r, graph_node (*x)(written *, size_t)) {
-    assert(r < f->count);
+/* Returns Σ_i x_i ∂q'_i/∂u for the symbol u of a free velocity, or of a quasi-velocity ω. */
+static graph_node project_equation(written *w, const freedoms *f, graph_node u, graph_node (*x)(written *, size_t)) {
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < w->n; i++) {
-        graph_node phi = graph_partial(g, velocity_of(w, f, i), f->symbol[r]);
+        graph_node phi = graph_partial(g, f->relaxed[i], u);
         if (!graph_is_zero(g, phi)) sum = graph_add(g, sum, graph_mul(g, phi, x(w, i)));
     }
     return sum;
@@ -244,7 +294,8 @@ static bool motion(written *w, const freedoms *f, bool eliminated) {
     written_begin(w, eliminated ? "motion: one equation for each free velocity"
                                 : "motion: Lagrange's equations, projected onto the free velocities");
     for (size_t r = 0; r < f->count; r++) {
-        graph_node left = project_equation(w, f, r, written_inertia), right = project_equation(w, f, r, written_force);
+        graph_node left = project_equation(w, f, f->symbol[r], written_inertia);
+        graph_node right = project_equation(w, f, f->symbol[r], written_force);
         if (eliminated) left = in_free(w, f, left);
         if (eliminated) right = in_free(w, f, right);
         if (!written_equation(w, f->name[r], left, right)) return false;
@@ -314,6 +365,38 @@ static bool hamel_coefficients(written *w, const freedoms *f) {
     return true;
 }
 
+/* Returns λ_c = Σ_i Ψ_ic E_i. If forces depend on reactions, the expression contains multipliers. */
+static graph_node multiplier_of(written *w, const freedoms *f, size_t c, bool eliminated) {
+    graph_node node = graph_sub(w->system->graph, project_equation(w, f, w->excess[c], written_inertia),
+                                project_equation(w, f, w->excess[c], written_force));
+    return eliminated ? in_free(w, f, node) : node;
+}
+
+/* Returns the title of the reactions, with the constraints whose multipliers are not unique. */
+static const char *title_of_reactions(written *w, const freedoms *f) {
+    const char *names = "";
+    for (size_t c = 0; c < w->m && names; c++)
+        if (w->acts[c] && !f->unique[c])
+            names = arena_format(w->memory, "%s%s%s", names, *names ? ", " : "", w->system->constraints[c].name);
+    if (!names || !*names) return names ? "reactions: one equation for each multiplier" : NULL;
+    return arena_format(w->memory, "reactions: one equation for each multiplier, except for redundant constraints: %s",
+                        names);
+}
+
+static bool reactions(written *w, const freedoms *f, bool eliminated) {
+    const char *title = title_of_reactions(w, f);
+    if (!f->reactions || w->acting == 0 || !title) return title != NULL;
+    written_begin(w, title);
+    w->reaction_part = &w->parts[w->part_count - 1];
+    for (size_t c = 0; c < w->m; c++) {
+        graph_node multiplier = graph_symbol(w->system->graph, SYMBOL_MULTIPLIER, (int32_t)c);
+        if (f->unique[c] &&
+            !written_equation(w, w->system->constraints[c].name, multiplier, multiplier_of(w, f, c, eliminated)))
+            return false;
+    }
+    return true;
+}
+
 static bool acceleration_energy(written *w, const freedoms *f) {
     graph_node S = energies_acceleration(&w->equations);
     if (S < 0) return false;
@@ -351,6 +434,16 @@ static bool find_divisors(written *w, const freedoms *f) {
     return written_find_divisors(w, given, count, f->solved_from);
 }
 
+/* Adds the expressions of the multipliers if all of them are unique. */
+static bool add_multipliers(written *w, const freedoms *f) {
+    w->multipliers = arena_alloc(w->memory, w->m, sizeof *w->multipliers);
+    if (!w->multipliers) return false;
+    for (size_t c = 0; c < w->m; c++)
+        if (f->unique[c]) w->multipliers[w->multiplier_count++] = multiplier_of(w, f, c, true);
+    if (w->multiplier_count < w->acting) w->multiplier_count = 0;
+    return true;
+}
+
 static bool machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     bool reactions = written_forces_depend_on_reactions(w);
@@ -363,16 +456,16 @@ static bool machine(written *w, const freedoms *f) {
         w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : f->quasi[(size_t)index - w->n].definition;
         w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
         if (!reactions)
-            w->residuals[r] = in_free(
-                w, f,
-                graph_sub(g, project_equation(w, f, r, written_inertia), project_equation(w, f, r, written_force)));
+            w->residuals[r] = in_free(w, f,
+                                      graph_sub(g, project_equation(w, f, f->symbol[r], written_inertia),
+                                                project_equation(w, f, f->symbol[r], written_force)));
     }
-    return !reactions || solve_for_multipliers_too(w, f);
+    return reactions ? solve_for_multipliers_too(w, f) : add_multipliers(w, f);
 }
 
 bool write_quasi_velocities(written *w, const char *as) {
-    freedoms f = {0};
     bool maggi = strcmp(as, "maggi") == 0;
+    freedoms f = {.reactions = strcmp(as, "kane") != 0 && !w->is_explicit};
     if (!solve_velocities(w, &f) || !chosen_velocities(w, &f)) return false;
     if ((!maggi || w->is_explicit) && !kinematics(w, &f)) return false;
     if (w->is_explicit)
@@ -381,7 +474,7 @@ bool write_quasi_velocities(written *w, const char *as) {
                                                       f.count, NULL});
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
-    if (!motion(w, &f, !maggi)) return false;
+    if (!motion(w, &f, !maggi) || !reactions(w, &f, !maggi)) return false;
     w->zero_count = 0; /* otherwise the constraints themselves would be reduced to 0 = 0 */
     return (!maggi || written_constraints(w)) && (w->lines_read || machine(w, &f));
 }

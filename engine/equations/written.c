@@ -1,4 +1,4 @@
-/* written.c — functions shared by all writers of equations, and hamel_write_equations. */
+/* written.c — functions shared by all writers of equations, hamel_write_equations and hamel_write_explicit. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_TEXT = 64 << 20 }; /* maximum length of a text, in bytes */
 
 void written_begin(written *w, const char *title) {
     if (w->part_count < WRITTEN_PARTS) w->parts[w->part_count++].title = title;
@@ -164,12 +166,23 @@ bool written_forces_depend_on_reactions(written *w) {
     return false;
 }
 
-/* Computes the inertia terms as the residual plus forces and reactions. The forces and reactions cancel when the sum is
- * arranged. */
 graph_node written_inertia(written *w, size_t i) {
+    assert(i < w->n);
+    return w->inertia[i];
+}
+
+/* Computes the inertia terms as the residual plus the forces, without multipliers. The forces cancel when the sum is
+ * arranged. */
+static bool add_inertia(written *w) {
     graph *g = w->system->graph;
-    graph_node right = graph_add(g, written_force(w, i), written_reaction(w, i));
-    return graph_add(g, w->equations.residual[i], right);
+    const graph_node *zeros = node_array(w->system, w->m);
+    w->inertia = node_array(w->system, w->n);
+    if (!zeros || !w->inertia) return false;
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node sum = graph_add(g, w->equations.residual[i], written_force(w, i));
+        w->inertia[i] = graph_substitute(g, sum, SYMBOL_MULTIPLIER, zeros, w->m);
+    }
+    return graph_status(g) == HAMEL_OK;
 }
 
 static bool add_nonideal(written *w) {
@@ -367,7 +380,7 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
     w->lines_read = notation != HAMEL_NOTATION_C;
-    bool done = omit_resting(w) && add_reactions(w) && add_nonideal(w) && write_as(w, kind) &&
+    bool done = omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w) && write_as(w, kind) &&
                 (!w->lines_read || (generalized_forces(w) && share_lines(w)));
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
@@ -382,20 +395,47 @@ static bool is_writing_interrupted(void *system) {
     return system_interrupted(system);
 }
 
+typedef struct owned_equations {
+    hamel_written written; /* first, because callers hold a pointer to it */
+    arena memory;          /* memory of the reactions */
+} owned_equations;
+
 /* The result of hamel_write_explicit and the memory of its entries. */
 typedef struct explicit_result {
     hamel_explicit found; /* first, because callers hold a pointer to it */
     arena memory;
 } explicit_result;
 
-/* Writes the equations to `out`, or their explicit form and its entries if `kept` is not NULL. */
-static hamel_status write_to(text_buffer *out, bool *simplified, explicit_result *kept, const hamel_description *d,
+/* Copies the expressions of the multipliers to the result. */
+static bool copy_reactions(const written *w, hamel_notation notation, owned_equations *to) {
+    const written_part *part = w->lines_read ? w->reaction_part : NULL;
+    size_t count = part ? part->count : 0;
+    hamel_written_reaction *list = arena_alloc(&to->memory, count, sizeof *list);
+    for (size_t k = 0; list && k < count; k++) {
+        text_buffer text;
+        text_buffer_init(&text, MOST_TEXT);
+        print_expression(w, notation, part->lines[k].right, &text);
+        list[k].constraint = arena_format(&to->memory, "%s", part->lines[k].name);
+        list[k].expression = text.bytes ? arena_text(&to->memory, text.bytes, text.length) : NULL;
+        text_buffer_free(&text);
+        if (!list[k].constraint || !list[k].expression) return false;
+    }
+    to->written.reactions = list;
+    to->written.reaction_count = count;
+    return list != NULL;
+}
+
+/* Writes the equations to `out` and `to`, or their explicit form and its entries to `out` and `kept` if `kept` is not
+ * NULL. */
+static hamel_status write_to(text_buffer *out, owned_equations *to, explicit_result *kept, const hamel_description *d,
                              hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
                              hamel_error *error) {
     hamel_limits taken = limits ? *limits : hamel_limits_default();
     hamel_model *model = NULL;
     arena memory;
+    arena_init(kept ? &kept->memory : &to->memory, taken.memory);
     arena_init(&memory, taken.memory);
+    text_buffer_init(out, MOST_TEXT);
     hamel_status status = model_derive(&model, d, &taken, poll, error);
     if (status == HAMEL_OK) {
         written w = {.memory = &memory,
@@ -408,9 +448,9 @@ static hamel_status write_to(text_buffer *out, bool *simplified, explicit_result
         model->system->poll = poll;
         w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_writing_interrupted, model->system};
         status = write_in(&w, notation, out);
-        *simplified = !w.work_budget.spent;
-        if (status == HAMEL_OK && kept &&
-            !print_entries(&w, notation == HAMEL_NOTATION_LATEX, &kept->found, &kept->memory))
+        *(kept ? &kept->found.simplified : &to->written.simplified) = !w.work_budget.spent;
+        if (status == HAMEL_OK &&
+            !(kept ? print_entries(&w, notation, &kept->found, &kept->memory) : copy_reactions(&w, notation, to)))
             status = hamel_out_of_memory(error);
     }
     arena_free(&memory);
@@ -418,48 +458,55 @@ static hamel_status write_to(text_buffer *out, bool *simplified, explicit_result
     return status;
 }
 
-enum { TEXT_MOST = 64 << 20 };
-
-hamel_status hamel_write_equations(char **text, bool *simplified, const hamel_description *d, hamel_notation notation,
+hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_error own = {0};
-    bool ignored;
-    text_buffer out;
-    *text = NULL;
-    text_buffer_init(&out, TEXT_MOST);
-    hamel_status status =
-        write_to(&out, simplified ? simplified : &ignored, NULL, d, notation, limits, poll, error ? error : &own);
-    if (status == HAMEL_OK) *text = text_buffer_take(&out, NULL);
-    text_buffer_free(&out);
+    text_buffer text;
+    if (!error) error = &own;
+    *out = NULL;
+    owned_equations *to = calloc(1, sizeof *to);
+    if (!to) return hamel_out_of_memory(error);
+    hamel_status status = write_to(&text, to, NULL, d, notation, limits, poll, error);
+    if (status == HAMEL_OK) to->written.text = text_buffer_take(&text, NULL);
+    if (status == HAMEL_OK)
+        *out = &to->written;
+    else
+        hamel_written_free(&to->written);
+    text_buffer_free(&text);
     hamel_error_clear(&own);
-    return status;
+    return status; /* cppcheck-suppress memleak ; the caller owns *out */
+}
+
+void hamel_written_free(hamel_written *equations) {
+    if (!equations) return;
+    owned_equations *owned = (owned_equations *)(void *)equations; /* the first member */
+    free(owned->written.text);
+    arena_free(&owned->memory);
+    free(owned);
 }
 
 hamel_status hamel_write_explicit(hamel_explicit **out, const hamel_description *d, hamel_notation notation,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_error own = {0};
     text_buffer text;
-    explicit_result *result = calloc(1, sizeof *result);
-    *out = NULL;
     if (!error) error = &own;
-    text_buffer_init(&text, TEXT_MOST);
-    if (result) arena_init(&result->memory, limits ? limits->memory : hamel_limits_default().memory);
-    hamel_status status = result ? write_to(&text, &result->found.simplified, result, d, notation, limits, poll, error)
-                                 : hamel_out_of_memory(error);
-    if (status == HAMEL_OK) {
-        result->found.text = text_buffer_take(&text, NULL);
+    *out = NULL;
+    explicit_result *result = calloc(1, sizeof *result);
+    if (!result) return hamel_out_of_memory(error);
+    hamel_status status = write_to(&text, NULL, result, d, notation, limits, poll, error);
+    if (status == HAMEL_OK) result->found.text = text_buffer_take(&text, NULL);
+    if (status == HAMEL_OK)
         *out = &result->found;
-    } else if (result) {
+    else
         hamel_explicit_free(&result->found);
-    }
     text_buffer_free(&text);
     hamel_error_clear(&own);
-    return status;
+    return status; /* cppcheck-suppress memleak ; the caller owns *out */
 }
 
 void hamel_explicit_free(hamel_explicit *found) {
     if (!found) return;
-    explicit_result *result = (explicit_result *)found;
+    explicit_result *result = (explicit_result *)(void *)found; /* the first member */
     free(found->text);
     arena_free(&result->memory);
     free(result);

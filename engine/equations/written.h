@@ -53,13 +53,16 @@ typedef struct written {
     bool lines_read; /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
-    const char **extra_names; /* names of velocities n, n + 1, ... */
+    const written_part *reaction_part; /* the expressions of the multipliers; NULL if they are not written */
+    const char **extra_names;          /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
+    graph_node *inertia;     /* inertia[n]: d/dt ∂L/∂q'_i − ∂L/∂q_i */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
+    graph_node *excess;   /* excess[m]: ω of each acting constraint f = ω (quasi_velocities.c); 0 if f does not act */
     graph_node *nonideal; /* nonideal[n]: force of nonideal constraints, C + F|λ|, or 0 */
 
     /* The form for C code: */
@@ -71,6 +74,8 @@ typedef struct written {
     graph_node *residuals; /* residuals[unknown_count], linear in the unknowns */
     size_t unknown_count;
     bool with_multipliers;
+    graph_node *multipliers;   /* multipliers[multiplier_count]: λ of the acting constraints, linear in w' */
+    size_t multiplier_count;   /* 0 if multipliers are unknowns or not unique */
     written_divisor *divisors; /* the rates are valid between the zeros of the divisors */
     size_t divisor_count;
 } written;
@@ -206,6 +211,7 @@ bool write_canonical(written *w, const char *as);        /* canonical.c: hamilto
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
+void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out); /* text or LaTeX */
 /* Prints each definition, as text or in LaTeX, as an entry of `to`, in `memory`. Returns false if out of memory. */
-bool print_entries(const written *w, bool in_latex, hamel_explicit *to, arena *memory);
+bool print_entries(const written *w, hamel_notation in, hamel_explicit *to, arena *memory);
 bool print_c(written *w, text_buffer *out); /* returns false after an error or if out of memory */

@@ -95,8 +95,10 @@ static void add_problem(const cJSON *problem, text_buffer *out) {
 }
 
 void job_outcome_read(job_outcome *out, const job *j) {
-    cJSON *summary = json_parse_trusted(j->summary), *problem = json_parse_trusted(j->problem);
     const char *terminated = hamel_outcome_name(HAMEL_TERMINATED);
+    bool plain = j->status == JOB_COMPLETED && !strstr(j->summary ? j->summary : "", terminated);
+    cJSON *summary = plain ? NULL : json_parse_trusted(j->summary);
+    cJSON *problem = plain ? NULL : json_parse_trusted(j->problem);
     out->status = job_status_name(j->status);
     text_buffer_init(&out->problem, PROBLEM_MAX);
     if (j->status == JOB_COMPLETED && strcmp(string_in(summary, "status"), terminated) == 0) out->status = terminated;

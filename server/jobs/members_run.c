@@ -73,6 +73,7 @@ static void store_members(const members_store *s) {
         if (simple[k]) ends[count++] = s->block->members[k].end;
     }
     budget_release_slot(s->budget); /* the store may be slow */
+    worker_end_run(s->worker);
     store_status status = STORE_CALL(s->worker->workers->services.store, finish_members, ends, count);
     if (status == STORE_OK) {
         for (size_t k = 0; k < count; k++) refused += ends[k].status == STORE_ABSENT;
@@ -83,10 +84,13 @@ static void store_members(const members_store *s) {
         if (!simple[k] || status != STORE_OK) store_singly(s, k);
 }
 
+/* Sets the number of members to claim together from the time that `count` members have taken. */
 static void adapt_size(worker *p, const member_block *b, double seconds, bool whole) {
-    if (!whole || seconds > SLICE_SECONDS) p->most = p->most > 1 && whole ? p->most / 2 : 1;
-    if (whole && seconds < SLICE_SECONDS / 4) p->most *= 2;
-    if (p->most > b->fitting) p->most = b->fitting;
+    const char *batch = b->jobs[0].batch;
+    size_t most = worker_claim_size(p, batch); /* the claim may have found fewer members */
+    if (!whole || seconds > SLICE_SECONDS) most = b->count > 1 && whole ? b->count / 2 : 1;
+    if (whole && seconds < SLICE_SECONDS / 4 && most < 2 * b->count) most = 2 * b->count;
+    worker_set_claim_size(p, batch, most < b->fitting ? most : b->fitting);
 }
 
 bool members_run(worker *p, job_claim *c) {
@@ -94,16 +98,15 @@ bool members_run(worker *p, job_claim *c) {
     budget spent;
     const job *first = &c->jobs[0];
     double began = clock_seconds();
-    if (!first->assignments || first->cancel_requested || p->most == 0) return false;
+    if (!first->assignments || first->cancel_requested || worker_claim_size(p, first->batch) == 0) return false;
     if (c->count == 1) crash_mark_thread(first->number, first->attempt); /* with several members, any could crash */
     worker_open_budget(p, &spent, first);
     bool opened = member_block_open(&block, &p->workers->services, &spent, c->jobs, c->count, c->body, c->length);
     bool together = opened && member_block_run(&block);
-    if (!opened) p->most = 0;
+    if (!opened) worker_set_claim_size(p, first->batch, 0);
     if (together) {
-        bool whole = !block.too_large && !budget_spent(&spent);
+        adapt_size(p, &block, clock_seconds() - began, !block.too_large && !budget_spent(&spent));
         store_members(&(members_store){p, c, &block, &spent});
-        adapt_size(p, &block, clock_seconds() - began, whole);
     }
     if (opened) member_block_close(&block);
     budget_close(&spent);

@@ -35,6 +35,13 @@ void job_clear(job *j) {
     *j = (job){0};
 }
 
+void claim_clear(job_claim *c) {
+    while (c->count > 0) job_clear(&c->jobs[--c->count]);
+    free(c->body);
+    c->body = NULL;
+    c->length = 0;
+}
+
 bool batch_ended(const job_batch *b) {
     for (size_t k = 0; k < JOB_STATUSES; k++)
         if (!job_ended((job_status)k) && b->counts[k] > 0) return false;

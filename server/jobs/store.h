@@ -60,6 +60,24 @@ typedef struct job {
 } job;
 void job_clear(job *j);
 
+/* The number of members of a sweep to claim together. */
+typedef struct claim_size {
+    char batch[JOB_ID_BYTES]; /* "": unused */
+    size_t most;
+} claim_size;
+
+/* A claimed job with its description, or members of one sweep with the description of their batch. The caller sets
+ * `jobs` and `sizes`. */
+typedef struct job_claim {
+    job *jobs;               /* in the order of their numbers; has room for the largest claim, at least one job */
+    const claim_size *sizes; /* [size_count] of some sweeps; of other sweeps, single members are claimed */
+    size_t size_count;
+    size_t count; /* number of claimed jobs */
+    char *body;   /* ends with a zero byte */
+    size_t length;
+} job_claim;
+void claim_clear(job_claim *c); /* clears the results of a claim */
+
 /* JSON text of a problem document; all arguments are string literals. */
 #define PROBLEM_JSON(slug, title, status, detail) \
     "{\"type\":\"/problems/" slug "\",\"title\":\"" title "\",\"status\":" status ",\"detail\":\"" detail "\"}"
@@ -223,15 +241,11 @@ typedef struct store_kind {
      * minutes. */
     store_status (*submit_batch)(store *s, const batch_submission *submission, job_batch *out);
 
-    /* Claims a queued job and returns it with its description or the description of its batch. The caller frees *body.
-     * Selects the oldest job of the owner with the fewest running jobs. Among owners with equally many running jobs,
-     * selects the owner whose last claim is oldest. */
-    store_status (*claim)(store *s, job *out, char **body, size_t *length);
-
-    /* Claims further queued members of the sweep of a job that this daemon has claimed, in order, at most `most`. Sets
-     * *count to the number of claimed members. Members whose previous attempt stored no row are not included, because a
-     * suspect runs alone. */
-    store_status (*claim_members)(store *s, int64_t number, size_t most, job *out, size_t *count);
+    /* Claims a queued job. Selects the oldest job of the owner with the fewest running jobs. Among owners with equally
+     * many running jobs, selects the owner whose last claim is oldest. If the job is a member of a sweep, also claims
+     * the next queued members, as many as claim->sizes allows. Members that a previous attempt has begun are claimed
+     * alone, since they may have caused a crash. The caller clears the claim if the status is STORE_OK. */
+    store_status (*claim)(store *s, job_claim *claim);
 
     /* Stores the header of a run before its first row. If an earlier attempt stored the same header, its rows and
      * events are kept and counted in *rows and *events. If the header differs (after an upgrade), these rows and events

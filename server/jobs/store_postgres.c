@@ -157,6 +157,5 @@ const store_kind store_kind_postgresql = {.scheme = "postgresql:",
                                           .show = pg_show_url,
                                           .set_listener = pg_set_listener,
                                           .claim = pg_claim,
-                                          .claim_members = pg_claim_members,
                                           .trouble = trouble,
                                           SQL_FUNCTIONS};

@@ -2,7 +2,8 @@
  *
  * A claim has two parts. First some jobs are reserved: they remain queued, but no other node can claim them. Then each
  * claim of a worker starts one reserved job. Each node reserves jobs for about one second of work. So short jobs need
- * few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are released.
+ * few queries, and other nodes can claim long jobs. Jobs that are not started within STALE_SECONDS are released. The
+ * further members of a sweep that a worker claims together are started without a reservation.
  *
  * A job that ran when its node vanished is a suspect: the job may have caused the crash. Each node reserves at most one
  * suspect. So if two jobs were lost together, only the job that caused the loss is lost again (store_postgres_lease.c
@@ -86,7 +87,7 @@ static void note_empty(postgres_store *s, double until) {
 }
 
 static store_status run_claim(sql_connection *c, sql_operation *self) {
-    sql_claim_change *change = (sql_claim_change *)self;
+    const sql_claim_change *change = (sql_claim_change *)self;
     postgres_store *s = ((pg_connection *)c)->store;
     pg_reserve *r = &s->reserve;
     store_status status = STORE_ABSENT;
@@ -97,58 +98,19 @@ static store_status run_claim(sql_connection *c, sql_operation *self) {
             note_empty(s, clock_seconds() + EMPTY_SECONDS * (0.5 + pg_fraction()));
             return STORE_ABSENT;
         }
-        status = sql_start(c, r->numbers[r->first++], change->out, change->body, change->length);
+        status = sql_start(c, r->numbers[r->first++], change->claim);
     }
+    if (change->claim->count > 1) r->most = 1; /* the other members need not be reserved first */
     return status;
 }
 
-store_status pg_claim(store *base, job *out, char **body, size_t *length) {
+store_status pg_claim(store *base, job_claim *claim) {
     postgres_store *s = (postgres_store *)base;
-    *out = (job){0};
-    *body = NULL;
     pthread_mutex_lock(&s->state_lock);
     bool empty = clock_seconds() < s->empty_until;
     pthread_mutex_unlock(&s->state_lock);
     if (empty) return STORE_ABSENT;
-    return sql_claim(base, &(sql_claim_change){{.run = run_claim}, out, body, length});
-}
-
-typedef struct pg_members_change {
-    sql_operation operation;
-    int64_t number;
-    size_t most;
-    job *out;
-    size_t *count;
-} pg_members_change;
-
-/* Removes the jobs that a claim of members has started from the reserved jobs. */
-static void forget_started(pg_reserve *r, const job *started, size_t count) {
-    size_t kept = r->first;
-    for (size_t k = r->first; k < r->count; k++) {
-        bool found = false;
-        for (size_t i = 0; i < count && !found; i++) found = started[i].number == r->numbers[k];
-        if (!found) r->numbers[kept++] = r->numbers[k];
-    }
-    r->count = kept;
-}
-
-static store_status run_claim_members(sql_connection *c, sql_operation *self) {
-    const pg_members_change *change = (pg_members_change *)self;
-    postgres_store *s = ((pg_connection *)c)->store;
-    while (*change->count > 0) job_clear(&change->out[--*change->count]); /* results of a run that was rolled back */
-    if (atomic_load(&s->node) == 0) return STORE_ABSENT;
-    store_status status = sql_start_members(c, change->number, change->most, change->out, change->count);
-    if (status == STORE_OK) forget_started(&s->reserve, change->out, *change->count);
-    return status;
-}
-
-/* Claims members among the jobs that this node has reserved. */
-store_status pg_claim_members(store *base, int64_t number, size_t most, job *out, size_t *count) {
-    pg_members_change change = {{.run = run_claim_members}, .number = number, .most = most, .out = out, .count = count};
-    *count = 0;
-    store_status status = sql_change((sql_store *)base, &change.operation);
-    while (status != STORE_OK && *count > 0) job_clear(&out[--*count]);
-    return status;
+    return sql_claim(base, &(sql_claim_change){{.run = run_claim}, claim});
 }
 
 void pg_work_may_wait(sql_store *s) {

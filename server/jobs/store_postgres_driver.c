@@ -106,10 +106,13 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
                              log_text("message", reached ? "the database responds again" : c->message)));
 }
 
-/* Sets timeouts: a stopped node must not hold locks, and no node may wait forever for the locks of another node. */
+/* Sets timeouts: a stopped node must not hold locks, and no node may wait forever for the locks of another node. Plans
+ * look up single rows by an index: a plan that reads a whole table is fast only as long as the table is small, and
+ * PostgreSQL keeps the plans of prepared statements. */
 static const char session[] = "SET standard_conforming_strings=on; SET statement_timeout='60s'; SET lock_timeout='10s';"
                               "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
-                              "SET synchronous_commit=on;";
+                              "SET synchronous_commit=on; SET enable_seqscan=off; SET enable_hashjoin=off;"
+                              "SET enable_mergejoin=off; SET jit=off;";
 
 /* Logs notices of the database; libpq would write them to stderr. */
 static void pass_notice(void *context, const char *message) {
@@ -176,7 +179,7 @@ static PGresult *execute(pg_connection *c, unsigned name, const sql_value *value
     for (size_t k = 0; k < count; k++) {
         bool number = values[k].type == SQL_INTEGER || values[k].type == SQL_REAL;
         numbers[k] = number ? network_order(&values[k]) : 0;
-        pointers[k] = number ? (const char *)&numbers[k] : values[k].bytes;
+        pointers[k] = number && values[k].bytes ? (const char *)&numbers[k] : values[k].bytes;
         lengths[k] = number ? (int)sizeof numbers[k] : (int)values[k].length;
         formats[k] = 1;
     }

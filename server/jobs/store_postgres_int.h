@@ -95,8 +95,7 @@ void pg_show_url(const char *url, char out[STORE_URL_BYTES]);
 void pg_forget_url(postgres_store *s);
 
 /* store_postgres_claim.c */
-store_status pg_claim_members(store *base, int64_t number, size_t most, job *out, size_t *count);
-store_status pg_claim(store *s, job *out, char **body, size_t *length);
+store_status pg_claim(store *s, job_claim *claim);
 void pg_release_stale(postgres_store *s); /* requests the release of jobs that were reserved too long ago */
 bool pg_release_all(postgres_store *s);
 void pg_work_may_wait(sql_store *s); /* makes the next claim read the queue again, even if it was empty */

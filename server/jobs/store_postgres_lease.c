@@ -19,7 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { SWEEP_LOCK = 1751215462, MINE_MOST = 1024 };
+enum { SWEEP_LOCK = 1751215462, MINE_MOST = 4096 };
 #define ROUND_SECONDS 1.0
 
 /* Reports to the listener that the lease was lost or, if `lost` is false, that there may be jobs to claim. */

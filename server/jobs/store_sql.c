@@ -21,20 +21,45 @@ static const char *const texts[] = {
 #undef X
 };
 
-static const char *insert_members(char room[SQL_TEXT_BYTES]) {
+/* The number of values of the statements with rows: values that all rows share, and values of each row. */
+typedef struct row_values {
+    unsigned name;
+    int shared, each;
+} row_values;
+static const row_values with_rows[] = {
+    {SQL_INSERT_MEMBERS, 3, 5}, {SQL_FINISH_MEMBERS, 0, 9}, {SQL_INSERT_CHUNKS, 0, 5}};
+
+static const row_values *rows_of(unsigned name) {
+    for (size_t k = 0; k < sizeof with_rows / sizeof *with_rows; k++)
+        if (with_rows[k].name == name) return &with_rows[k];
+    return NULL;
+}
+
+static const char *add_rows(const row_values *of, char room[SQL_TEXT_BYTES]) {
     char rows[SQL_TEXT_BYTES];
-    int at = 0;
-    for (int k = 0, v = SQL_SHARED_VALUES + 1; k < SQL_GROUP; k++, v += SQL_MEMBER_VALUES) {
-        at += snprintf(rows + at, sizeof rows - (size_t)at, "%s(?1,?2,0,hamel_now(),?%d,?%d,?%d,?%d,?3,?%d,?%d)",
-                       k ? "," : "", v, v + 1, v + 2, v + 2, v + 3, v + 4);
+    int at = 0, v = of->shared + 1;
+    for (int k = 0; k < SQL_GROUP * of->each; k++, v++) {
+        bool first = k % of->each == 0, last = (k + 1) % of->each == 0;
+        at +=
+            snprintf(rows + at, sizeof rows - (size_t)at, "%s?%d%s", first ? k ? ",(" : "(" : ",", v, last ? ")" : "");
     }
-    snprintf(room, SQL_TEXT_BYTES, texts[SQL_INSERT_MEMBERS], rows);
+    snprintf(room, SQL_TEXT_BYTES, texts[of->name], rows);
     return room;
+}
+
+sql_step sql_first_rows(sql_connection *c, unsigned name, sql_value values[SQL_VALUES_MOST], size_t rows) {
+    const row_values *of = rows_of(name);
+    size_t each = (size_t)of->each, count = (size_t)of->shared + SQL_GROUP * each;
+    assert(rows > 0 && rows <= SQL_GROUP && count <= SQL_VALUES_MOST);
+    for (size_t k = (size_t)of->shared + rows * each; k < count; k++)
+        values[k] = (sql_value){.type = values[k - each].type}; /* a NULL of the same type */
+    return sql_first(c, name, values, count);
 }
 
 const char *sql_statement(unsigned name, char room[SQL_TEXT_BYTES]) {
     assert(name < SQL_TOTAL);
-    if (name == SQL_INSERT_MEMBERS) return insert_members(room);
+    const row_values *rows = rows_of(name);
+    if (rows) return add_rows(rows, room);
     if (name < SQL_JOB_LISTS) return texts[name];
     unsigned filters = name - SQL_JOB_LISTS;
     snprintf(room, SQL_TEXT_BYTES, texts[SQL_LIST_JOBS], filters & SQL_BY_STATUS ? SHARED_FRAGMENT_by_status : "",

@@ -17,15 +17,8 @@ enum { SQL_JOB_MATCHED = 19, SQL_BATCH_MATCHED = 6 };
 /* Filters of lists of jobs; there is one statement for each combination. */
 enum { SQL_BY_STATUS = 1, SQL_BY_NAME = 2, SQL_BY_OWNER = 4, SQL_BY_BATCH = 8, SQL_FILTERS = 16 };
 
-/* Members of a batch are inserted in groups by one statement. The values of the statement are owner, batch and quota,
- * then for each member the id, name, bytes, position and assignments. The statement returns the number and position of
- * each member. */
-enum {
-    SQL_GROUP = 64,
-    SQL_MEMBER_VALUES = 5,
-    SQL_SHARED_VALUES = 3,
-    SQL_VALUES_MOST = SQL_SHARED_VALUES + SQL_GROUP * SQL_MEMBER_VALUES
-};
+/* Some statements have SQL_GROUP rows of values, so that one statement changes many members. */
+enum { SQL_GROUP = 64, SQL_VALUES_MOST = SQL_GROUP * 9 };
 
 typedef enum sql_name {
 #define X(name, text) SQL_##name,
@@ -142,6 +135,10 @@ sql_connection *sql_reader(store *s); /* waits for a free reader and sets its st
 void sql_reader_back(sql_connection *c);
 
 sql_step sql_first(sql_connection *c, unsigned name, const sql_value *values, size_t count);
+
+/* Executes a statement with `shared` values and up to SQL_GROUP rows of `each` values, of which the caller has set
+ * `rows`. Sets the first value of the other rows to NULL, so that the statement ignores them. */
+sql_step sql_first_rows(sql_connection *c, unsigned name, sql_value values[SQL_VALUES_MOST], size_t rows);
 bool sql_run_with(sql_connection *c, unsigned name, const sql_value *values, size_t count); /* ignores all rows */
 bool sql_run(sql_connection *c, unsigned name); /* runs a statement without parameters */
 #define SQL_VALUES(...) (const sql_value[]){__VA_ARGS__}, sizeof((const sql_value[]){__VA_ARGS__}) / sizeof(sql_value)
@@ -171,27 +168,25 @@ store_status sql_postpone(store *s, int64_t number, int64_t attempt);
 store_status sql_cancel(store *s, const char *id, const char *owner, job *out);
 store_status sql_delete(store *s, const char *id, const char *owner, int64_t *number);
 store_status sql_charge(store *s, const char *owner, int64_t day, double seconds, double *total);
-store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length);
+store_status sql_start(sql_connection *c, int64_t number, job_claim *claim);
 
 /* Claim of a job; the driver provides the operation. If the claim fails, no job is returned. */
 typedef struct sql_claim_change {
     sql_operation operation;
-    job *out;
-    char **body;
-    size_t *length;
+    job_claim *claim;
 } sql_claim_change;
 store_status sql_claim(store *s, sql_claim_change *change);
 
 /* store_sql_members.c */
-store_status sql_start_members(sql_connection *c, int64_t number, size_t most, job *out, size_t *count);
-store_status sql_claim_members(store *s, int64_t number, size_t most, job *out, size_t *count);
+store_status sql_start_members(sql_connection *c, job_claim *claim); /* further members of the sweep of a claimed job */
 store_status sql_finish_members(store *s, member_end *ends, size_t count);
 
 /* store_sql_write.c: parts of operations that change jobs. The insertions do not count bytes against the quota. */
 store_status sql_check_room(sql_connection *c, int64_t number, size_t bytes);
 size_t sql_end_bytes(const job_end *end);
 size_t sql_output_bytes(const job_output *output); /* `output` may be NULL */
-bool sql_insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk);
+size_t sql_chunk_bytes(const row_chunk *chunk);
+double sql_last_time(const row_chunk *chunk); /* time of the last row */
 bool sql_insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event);
 store_status sql_of_current(sql_connection *c, bool ran);
 store_status sql_ended_before(sql_connection *c, int64_t number, int64_t attempt, job_status status);
@@ -199,8 +194,6 @@ store_status sql_ended_before(sql_connection *c, int64_t number, int64_t attempt
 store_status sql_check_quota(sql_connection *c, const job_submission *submission, size_t jobs, double bytes);
 int64_t sql_quota_bytes(const job_submission *submission); /* quota as stored; 0: no quota */
 size_t sql_member_bytes(const batch_member *member);       /* bytes counted when the member is admitted */
-store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
-                            const batch_member *member, int64_t position, int64_t *number);
 bool sql_insert_body(sql_connection *c, int64_t description, const char *body, size_t length);
 bool sql_drop_job(sql_connection *c, int64_t number);
 

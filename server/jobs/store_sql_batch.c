@@ -58,9 +58,10 @@ static bool take_members(const batch_submission *submission, size_t first, size_
     return true;
 }
 
-/* Adds the bytes of members `first` to `end` - 1 to *bytes. */
+/* Adds the bytes of members `first` to `end` - 1 to *bytes, if the owner has a quota. */
 static bool add_member_bytes(const batch_submission *submission, size_t first, size_t end, double *bytes) {
     batch_member members[SQL_GROUP];
+    if (submission->whole.quota.bytes <= 0) return true;
     for (size_t k = first; k < end; k += SQL_GROUP) {
         size_t count = end - k < SQL_GROUP ? end - k : SQL_GROUP;
         if (!take_members(submission, k, count, members)) return false;
@@ -80,30 +81,32 @@ static store_status insert_batch(sql_connection *c, const batch_change *change, 
     return sql_insert_body(c, -*number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
 
-/* Inserts SQL_GROUP members, of which `first` is the first. */
+/* Inserts at most SQL_GROUP members, of which `first` is the first. */
 static bool insert_group(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first,
-                         const batch_member *members) {
+                         const batch_member *members, size_t count) {
+    _Static_assert((int)SQL_GROUP <= (int)RANDOM_IDS_MOST, "the ids of a group are made together");
     char ids[SQL_GROUP][RANDOM_ID_BYTES];
     int64_t numbers[SQL_GROUP] = {0};
-    sql_value values[SQL_VALUES_MOST] = {sql_text(submission->whole.owner), sql_int(batch),
-                                         sql_int(sql_quota_bytes(&submission->whole))};
-    sql_value *v = values + SQL_SHARED_VALUES;
-    for (size_t k = 0; k < SQL_GROUP; k++) {
-        if (!random_id(ids[k])) return false;
+    sql_value values[SQL_VALUES_MOST], *v = values;
+    *v++ = sql_text(submission->whole.owner);
+    *v++ = sql_int(batch);
+    *v++ = sql_int(sql_quota_bytes(&submission->whole));
+    if (!random_ids(ids, count)) return false;
+    for (size_t k = 0; k < count; k++) {
         *v++ = sql_text(ids[k]);
         *v++ = sql_text(members[k].name);
         *v++ = sql_int((int64_t)sql_member_bytes(&members[k]));
         *v++ = sql_int((int64_t)(first + k));
         *v++ = sql_text(members[k].assignments);
     }
-    sql_step step = sql_first(c, SQL_INSERT_MEMBERS, values, SQL_VALUES_MOST);
+    sql_step step = sql_first_rows(c, SQL_INSERT_MEMBERS, values, count);
     for (; step == SQL_STEP_ROW; step = c->driver->next(c)) {
         size_t k = (size_t)c->driver->integer(c, 1) - first;
-        if (k < SQL_GROUP) numbers[k] = c->driver->integer(c, 0);
+        if (k < count) numbers[k] = c->driver->integer(c, 0);
     }
     c->driver->end(c);
     bool good = step == SQL_STEP_END;
-    for (size_t k = 0; good && k < SQL_GROUP; k++)
+    for (size_t k = 0; good && k < count; k++)
         if (!members[k].assignments) good = sql_insert_body(c, numbers[k], members[k].body, members[k].length);
     return good;
 }
@@ -111,16 +114,10 @@ static bool insert_group(sql_connection *c, const batch_submission *submission, 
 static bool insert_members(sql_connection *c, const batch_submission *submission, int64_t batch, size_t first,
                            size_t end) {
     batch_member members[SQL_GROUP];
-    char id[RANDOM_ID_BYTES];
-    int64_t number;
     for (size_t k = first; k < end; k += SQL_GROUP) {
         size_t count = end - k < SQL_GROUP ? end - k : SQL_GROUP;
-        if (!take_members(submission, k, count, members)) return false;
-        if (count == SQL_GROUP && !insert_group(c, submission, batch, k, members)) return false;
-        for (size_t i = 0; count < SQL_GROUP && i < count; i++)
-            if (!random_id(id) ||
-                sql_insert_job(c, &submission->whole, id, batch, &members[i], (int64_t)(k + i), &number) != STORE_OK)
-                return false;
+        if (!take_members(submission, k, count, members) || !insert_group(c, submission, batch, k, members, count))
+            return false;
     }
     return true;
 }

@@ -40,21 +40,17 @@ int64_t sql_quota_bytes(const job_submission *submission) {
     return submission->quota.bytes < 1e18 ? (int64_t)ceil(submission->quota.bytes) : 0;
 }
 
-static batch_member own_member(const job_submission *sent) {
-    return (batch_member){.name = sent->name, .body = sent->body, .length = sent->length};
+static size_t submission_bytes(const job_submission *sent) {
+    return JOB_BASE_BYTES + text_length(sent->name) + sent->length;
 }
 
-store_status sql_insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t batch,
-                            const batch_member *member, int64_t position, int64_t *number) {
+static store_status insert_job(sql_connection *c, const job_submission *sent, const char *id, int64_t *number) {
     char key[SQL_KEY_BYTES];
-    const batch_member own = own_member(sent);
-    const batch_member *m = member ? member : &own;
     sql_step step =
-        SQL_FIRST(c, SQL_INSERT_JOB, sql_text(id), sql_text(m->name), sql_text(member ? NULL : sql_key(sent, key)),
-                  sql_text(sent->owner), sql_int((int64_t)sql_member_bytes(m)), sql_int(sql_quota_bytes(sent)),
-                  sql_int(batch), sql_int(position), sql_text(m->assignments));
+        SQL_FIRST(c, SQL_INSERT_JOB, sql_text(id), sql_text(sent->name), sql_text(sql_key(sent, key)),
+                  sql_text(sent->owner), sql_int((int64_t)submission_bytes(sent)), sql_int(sql_quota_bytes(sent)));
     if (sql_one_int(c, step, number) != STORE_OK) return STORE_FAILED;
-    return m->assignments || sql_insert_body(c, *number, m->body, m->length) ? STORE_OK : STORE_FAILED;
+    return sql_insert_body(c, *number, sent->body, sent->length) ? STORE_OK : STORE_FAILED;
 }
 
 store_status sql_check_quota(sql_connection *c, const job_submission *sent, size_t jobs, double bytes) {
@@ -87,11 +83,10 @@ static store_status run_submit(sql_connection *c, sql_operation *self) {
             sql_one_job(c, SQL_FIRST(c, SQL_FIND_ID, sql_text(change->id), sql_text(NULL)), change->out);
         if (made != STORE_ABSENT) return made;
     }
-    const batch_member own = own_member(sent);
-    store_status quota = sql_check_quota(c, sent, 1, (double)sql_member_bytes(&own));
+    store_status quota = sql_check_quota(c, sent, 1, (double)submission_bytes(sent));
     if (quota != STORE_OK) return quota;
     int64_t number = 0;
-    if (sql_insert_job(c, sent, change->id, 0, NULL, 0, &number) != STORE_OK) return STORE_FAILED;
+    if (insert_job(c, sent, change->id, &number) != STORE_OK) return STORE_FAILED;
     return find_by_number(c, number, change->out) == STORE_OK ? STORE_OK : STORE_FAILED;
 }
 
@@ -102,28 +97,27 @@ store_status sql_submit(store *s, const job_submission *submission, job *out) {
     return sql_change((sql_store *)s, &change.operation);
 }
 
-store_status sql_start(sql_connection *c, int64_t number, job *out, char **body, size_t *length) {
+store_status sql_start(sql_connection *c, int64_t number, job_claim *claim) {
     static const char problem[] =
         PROBLEM_JSON("storage", "Storage failed", "500", "the description of this job is missing in the store");
-    free(*body);
-    *body = NULL;
-    job_clear(out);
+    claim_clear(claim); /* of a run that was rolled back */
     sql_step step = SQL_FIRST(c, SQL_DESCRIPTION, sql_int(number));
-    bool read = step == SQL_STEP_ROW && sql_read_blob(c, 0, body, length);
+    bool read = step == SQL_STEP_ROW && sql_read_blob(c, 0, &claim->body, &claim->length);
     c->driver->end(c);
     if (step == SQL_STEP_END) /* the job fails, so that a damaged store does not block the queue */
         return SQL_RUN(c, SQL_FAIL, sql_int(number), sql_text(problem)) ? STORE_ABSENT : STORE_FAILED;
-    return read ? sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), out) : STORE_FAILED;
+    if (!read) return STORE_FAILED;
+    store_status status = sql_one_job(c, SQL_FIRST(c, SQL_START, sql_int(number)), &claim->jobs[0]);
+    if (status != STORE_OK) return status;
+    claim->count = 1;
+    return sql_start_members(c, claim);
 }
 
 store_status sql_claim(store *s, sql_claim_change *change) {
-    *change->out = (job){0};
-    *change->body = NULL;
+    job_claim *claim = change->claim;
+    *claim = (job_claim){.jobs = claim->jobs, .sizes = claim->sizes, .size_count = claim->size_count};
     store_status status = sql_change((sql_store *)s, &change->operation);
-    if (status == STORE_OK) return status;
-    job_clear(change->out); /* the claim may have set *out before its transaction was rolled back */
-    free(*change->body);
-    *change->body = NULL;
+    if (status != STORE_OK) claim_clear(claim); /* the transaction may have been rolled back after the claim */
     return status;
 }
 
@@ -199,15 +193,18 @@ static bool count_bytes(sql_connection *c, int64_t number, size_t bytes) {
     return SQL_RUN(c, SQL_COUNT_BYTES, sql_int(number), sql_int((int64_t)bytes));
 }
 
-static size_t chunk_bytes(const row_chunk *chunk) {
+size_t sql_chunk_bytes(const row_chunk *chunk) {
     return (size_t)chunk->rows * chunk->columns * sizeof(double);
 }
 
-bool sql_insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
-    size_t values = (size_t)chunk->rows * chunk->columns;
-    double t_last = chunk->values[values - chunk->columns];
+double sql_last_time(const row_chunk *chunk) {
+    return chunk->values[(size_t)(chunk->rows - 1) * chunk->columns];
+}
+
+static bool insert_chunk(sql_connection *c, int64_t number, const row_chunk *chunk) {
     return SQL_RUN(c, SQL_INSERT_CHUNK, sql_int(number), sql_int(chunk->first), sql_int(chunk->rows),
-                   sql_int((int64_t)chunk->columns), sql_double(t_last), sql_blob(chunk->values, chunk_bytes(chunk)));
+                   sql_int((int64_t)chunk->columns), sql_double(sql_last_time(chunk)),
+                   sql_blob(chunk->values, sql_chunk_bytes(chunk)));
 }
 
 bool sql_insert_event(sql_connection *c, int64_t job_number, int64_t number, const job_event *event) {
@@ -218,8 +215,8 @@ bool sql_insert_event(sql_connection *c, int64_t job_number, int64_t number, con
 static store_status store_output(sql_connection *c, const run_change *change) {
     const job_output *output = change->output;
     if (!output) return STORE_OK;
-    bool good = output->rows.rows == 0 || (sql_insert_chunk(c, change->number, &output->rows) &&
-                                           count_bytes(c, change->number, chunk_bytes(&output->rows)));
+    bool good = output->rows.rows == 0 || (insert_chunk(c, change->number, &output->rows) &&
+                                           count_bytes(c, change->number, sql_chunk_bytes(&output->rows)));
     for (size_t k = 0; good && k < output->event_count; k++)
         good = sql_insert_event(c, change->number, output->first_event + (int64_t)k, &output->events[k]) &&
                count_bytes(c, change->number, strlen(output->events[k].json));
@@ -228,7 +225,7 @@ static store_status store_output(sql_connection *c, const run_change *change) {
 
 size_t sql_output_bytes(const job_output *output) {
     if (!output) return 0;
-    size_t bytes = chunk_bytes(&output->rows);
+    size_t bytes = sql_chunk_bytes(&output->rows);
     for (size_t k = 0; k < output->event_count; k++) bytes += strlen(output->events[k].json);
     return bytes;
 }

@@ -33,19 +33,19 @@ static store_status next_number(sql_connection *c, int64_t *number) {
 }
 
 static store_status run_claim(sql_connection *c, sql_operation *self) {
-    sql_claim_change *change = (sql_claim_change *)self;
+    const sql_claim_change *change = (sql_claim_change *)self;
     int64_t number = 0;
     store_status status = STORE_ABSENT;
     for (int lost = 0; status == STORE_ABSENT && lost < LOST_MOST; lost++) {
         store_status found = next_number(c, &number);
         if (found != STORE_OK) return found;
-        status = sql_start(c, number, change->out, change->body, change->length);
+        status = sql_start(c, number, change->claim);
     }
     return status;
 }
 
-static store_status claim(store *s, job *out, char **body, size_t *length) {
-    return sql_claim(s, &(sql_claim_change){{.run = run_claim, .grows = true}, out, body, length});
+static store_status claim_jobs(store *s, job_claim *claim) {
+    return sql_claim(s, &(sql_claim_change){{.run = run_claim, .grows = true}, claim});
 }
 
 static bool count_crashes(sqlite_store *s) {
@@ -206,7 +206,7 @@ static void close_store(store *base) {
 }
 
 /* clang-format off */
-#define FUNCTIONS .close = close_store, .claim = claim, .claim_members = sql_claim_members, .trouble = trouble, SQL_FUNCTIONS
+#define FUNCTIONS .close = close_store, .claim = claim_jobs, .trouble = trouble, SQL_FUNCTIONS
 const store_kind store_kind_sqlite = {.scheme = "sqlite:", .open = open_file, .backup = sqlite_backup, FUNCTIONS};
 const store_kind store_kind_memory = {.scheme = "memory:", .open = open_memory, FUNCTIONS};
 /* clang-format on */

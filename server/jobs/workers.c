@@ -26,7 +26,7 @@ static double backoff_seconds(int tries) {
 bool workers_wait_to_try_again(workers *w, int tries) {
     struct timespec until = clock_deadline(backoff_seconds(tries));
     pthread_mutex_lock(&w->lock);
-    while (!w->stopping && pthread_cond_timedwait(&w->woken, &w->lock, &until) == 0) {
+    while (!w->stopping && pthread_cond_timedwait(&w->stopped, &w->lock, &until) == 0) {
     }
     bool going = !w->stopping;
     pthread_mutex_unlock(&w->lock);
@@ -91,42 +91,71 @@ static void read_job_again(worker *p, const job *claimed) {
     pthread_mutex_unlock(&p->workers->lock);
 }
 
-/* Claims a job, and further members if it belongs to the same sweep as the last claim. The first claim of a sweep has
- * one member, so that the time of a member is known before more members are claimed. */
-static bool claim_jobs(worker *p, job_claim *c) {
-    store *s = p->workers->services.store;
-    size_t more = 0;
-    if (STORE_CALL(s, claim, &c->jobs[0], &c->body, &c->length) != STORE_OK) return false;
-    c->count = 1;
-    bool same = strcmp(c->jobs[0].batch, p->batch) == 0;
-    if (!same) {
-        memcpy(p->batch, c->jobs[0].batch, sizeof p->batch);
-        p->most = 1;
+size_t worker_claim_size(worker *p, const char *batch) {
+    workers *w = p->workers;
+    size_t k = 0;
+    pthread_mutex_lock(&w->lock);
+    while (k < SIZES_KEPT && strcmp(w->sizes[k].batch, batch) != 0) k++;
+    size_t most = k < SIZES_KEPT ? w->sizes[k].most : 1; /* the first claim is small: the run times are unknown */
+    pthread_mutex_unlock(&w->lock);
+    return most;
+}
+
+void worker_set_claim_size(worker *p, const char *batch, size_t most) {
+    workers *w = p->workers;
+    size_t k = 0;
+    claim_size size = {.most = most};
+    memcpy(size.batch, batch, strlen(batch));
+    pthread_mutex_lock(&w->lock);
+    while (k < SIZES_KEPT - 1 && strcmp(w->sizes[k].batch, batch) != 0) k++;
+    memmove(w->sizes + 1, w->sizes, k * sizeof *w->sizes);
+    w->sizes[0] = size;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Returns true if a worker may claim now. As many workers may hold claims as may run at a time. In addition, one claim
+ * may wait for each claim of several members, which will soon end. The caller holds the lock. */
+static bool may_claim(const workers *w) {
+    size_t held = 0, blocks = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        const worker *p = &w->members[i];
+        held += p->holds;
+        blocks += p->holds && p->jobs && p->job_count > 1;
     }
-    bool together = c->jobs[0].assignments && c->jobs[0].attempt == 1 && !c->jobs[0].cancel_requested;
-    if (!together || p->most < 2) return true;
-    if (STORE_CALL(s, claim_members, c->jobs[0].number, p->most - 1, c->jobs + 1, &more) == STORE_OK) c->count += more;
-    return true;
+    bool ahead = held < w->most_running + (blocks < w->most_running ? blocks : w->most_running);
+    return !w->stopping && ahead && clock_seconds() >= w->claim_after;
+}
+
+/* Wakes a worker that waits for a claim. The caller holds the lock. */
+static void let_claim(workers *w) {
+    w->calls++;
+    pthread_cond_signal(&w->woken);
 }
 
 /* Claims jobs. A call of cancel_run_of or on_lost during the claim applies to the claimed jobs. */
 static bool take_jobs(worker *p, job_claim *c) {
     workers *w = p->workers;
+    claim_size sizes[SIZES_KEPT];
     pthread_mutex_lock(&w->lock);
-    assert(!p->jobs && !p->claiming);
-    bool may_claim = !w->stopping && clock_seconds() >= w->claim_after;
+    assert(!p->jobs && !p->claiming && !p->holds);
+    bool may = may_claim(w);
     uint64_t cancellations = w->cancellations;
-    p->claiming = may_claim;
+    p->claiming = p->holds = may;
     p->lost = false;
     memset(p->canceled, 0, sizeof p->canceled);
-    if (may_claim) atomic_store(&p->cancel, false);
+    memcpy(sizes, w->sizes, sizeof sizes);
+    if (may) atomic_store(&p->cancel, false);
     pthread_mutex_unlock(&w->lock);
-    if (!may_claim) return false;
-    bool taken = claim_jobs(p, c);
+    if (!may) return false;
+    *c = (job_claim){.jobs = p->claimed, .sizes = sizes, .size_count = SIZES_KEPT};
+    bool taken = STORE_CALL(w->services.store, claim, c) == STORE_OK;
     pthread_mutex_lock(&w->lock);
     p->claiming = false;
+    p->holds = taken;
     p->jobs = taken ? c->jobs : NULL;
     p->job_count = taken ? c->count : 0;
+    p->ticket = w->tickets++;
+    if (taken) let_claim(w); /* more workers may claim than before if several members were claimed */
     bool read_again = taken && cancellations != w->cancellations;
     pthread_mutex_unlock(&w->lock);
     for (size_t k = 0; read_again && k < c->count; k++) read_job_again(p, &c->jobs[k]);
@@ -134,15 +163,50 @@ static bool take_jobs(worker *p, job_claim *c) {
 }
 
 static void leave_jobs(worker *p, job_claim *c) {
+    worker_end_run(p);
     pthread_mutex_lock(&p->workers->lock);
     assert(p->jobs == c->jobs);
     p->jobs = NULL;
     p->job_count = 0;
     p->workers->busy_until = clock_seconds();
     pthread_mutex_unlock(&p->workers->lock);
-    while (c->count > 0) job_clear(&c->jobs[--c->count]);
-    free(c->body);
-    c->body = NULL;
+    claim_clear(c);
+}
+
+/* ---- permissions to run ------------------------------------------------------------------------------------------ */
+
+/* Lets the workers that claimed first run, as many as may run at a time. The caller holds the lock. */
+static void permit_runs(workers *w) {
+    size_t running = 0;
+    for (size_t i = 0; i < w->count; i++) running += w->members[i].running;
+    for (; running < w->most_running; running++) {
+        worker *first = NULL;
+        for (size_t i = 0; i < w->count; i++) {
+            worker *p = &w->members[i];
+            if (p->jobs && p->holds && !p->running && (!first || p->ticket < first->ticket)) first = p;
+        }
+        if (!first) return;
+        first->running = true;
+        pthread_cond_signal(&first->permitted);
+    }
+}
+
+/* Waits until this worker may run. During shutdown all may run, since their runs end at once. */
+static void begin_run(worker *p) {
+    workers *w = p->workers;
+    pthread_mutex_lock(&w->lock);
+    permit_runs(w);
+    while (!p->running && !w->stopping) pthread_cond_wait(&p->permitted, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void worker_end_run(worker *p) {
+    workers *w = p->workers;
+    pthread_mutex_lock(&w->lock);
+    if (p->holds) let_claim(w);
+    p->running = p->holds = false;
+    permit_runs(w);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void worker_open_budget(worker *p, budget *b, const job *of) {
@@ -176,7 +240,7 @@ static void run_singly(worker *p, const job_claim *c) {
 static void *run_jobs(void *context) {
     worker *p = context;
     workers *w = p->workers;
-    job_claim claim = {.jobs = p->claimed};
+    job_claim claim;
     pthread_setname_np(pthread_self(), "hamel-job");
     crash_stack_use(p->signal_stack);
     pthread_mutex_lock(&w->lock);
@@ -185,6 +249,7 @@ static void *run_jobs(void *context) {
         pthread_mutex_unlock(&w->lock);
         bool taken = take_jobs(p, &claim);
         if (taken) {
+            begin_run(p);
             if (!members_run(p, &claim)) run_singly(p, &claim);
             leave_jobs(p, &claim);
             hamel_release_thread();
@@ -243,24 +308,29 @@ static void listen_to_store(workers *w) {
 
 /* ---- start and stop --------------------------------------------------------------------------------------------- */
 
-workers *workers_start(const daemon_services *services, size_t count) {
+workers *workers_start(const daemon_services *services, size_t most_running) {
     workers *w = calloc(1, sizeof *w);
+    size_t count = 2 * most_running;
     worker *members = calloc(count, sizeof *members);
     if (!w || !members) {
         free(w);
         free(members);
         return NULL;
     }
-    *w = (workers){.services = *services, .members = members, .busy_until = clock_seconds()};
+    *w = (workers){
+        .services = *services, .members = members, .most_running = most_running, .busy_until = clock_seconds()};
     pthread_mutex_init(&w->lock, NULL);
     clock_condition_init(&w->woken);
+    clock_condition_init(&w->stopped);
     size_t started = 0;
+    pthread_mutex_lock(
+        &w->lock); /* until w->count is set: a thread that claimed before would not be permitted to run */
     for (; started < count; started++) {
         members[started].workers = w;
         atomic_init(&members[started].cancel, false);
+        pthread_cond_init(&members[started].permitted, NULL);
         if (!pool_start_thread(&members[started].thread, run_jobs, &members[started])) break;
     }
-    pthread_mutex_lock(&w->lock);
     w->count = started;
     pthread_mutex_unlock(&w->lock);
     if (started > 0) {
@@ -273,8 +343,7 @@ workers *workers_start(const daemon_services *services, size_t count) {
 
 void workers_wake(workers *w) {
     pthread_mutex_lock(&w->lock);
-    w->calls++;
-    pthread_cond_signal(&w->woken);
+    let_claim(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -298,7 +367,9 @@ void workers_requeue(workers *w) {
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
     for (size_t i = 0; i < w->count; i++) atomic_store(&w->members[i].cancel, true);
+    for (size_t i = 0; i < w->count; i++) pthread_cond_signal(&w->members[i].permitted);
     pthread_cond_broadcast(&w->woken);
+    pthread_cond_broadcast(&w->stopped);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -306,8 +377,10 @@ void workers_stop(workers *w) {
     if (!w) return;
     workers_requeue(w);
     for (size_t i = 0; i < w->count; i++) pthread_join(w->members[i].thread, NULL);
+    for (size_t i = 0; i < w->count; i++) pthread_cond_destroy(&w->members[i].permitted);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->woken);
+    pthread_cond_destroy(&w->stopped);
     free(w->members);
     free(w);
 }

@@ -3,8 +3,9 @@
 
 #include "server/services.h"
 
-/* Starts `count` workers. Returns NULL if no thread could be started. The services must outlive the workers. */
-workers *workers_start(const daemon_services *services, size_t count);
+/* Starts workers of which at most `most_running` run jobs at the same time. Returns NULL if no thread could be started.
+ * The services must outlive the workers. */
+workers *workers_start(const daemon_services *services, size_t most_running);
 
 void workers_wake(workers *w);                   /* call after a job was submitted */
 void workers_cancel(workers *w, int64_t number); /* call after a job was canceled or deleted */

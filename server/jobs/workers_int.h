@@ -9,33 +9,43 @@
 
 #include <pthread.h>
 
+/* A worker claims jobs, waits for permission to run, runs them and stores the results. Only as many workers run at a
+ * time as there are CPU slots, but there are twice as many workers: while some wait for the store, others run. */
 typedef struct worker {
     workers *workers;
     pthread_t thread;
-    const job *jobs; /* [job_count] the claimed jobs, in the order of their numbers; NULL if idle */
+    pthread_cond_t permitted; /* signaled when this worker may run */
+    const job *jobs;          /* [job_count] the claimed jobs, in the order of their numbers; NULL if idle */
     size_t job_count;
     bool canceled[BLOCK_MEMBERS_MAX]; /* for each claimed job: canceled by a client, not by shutdown */
     bool claiming;                    /* true during a claim, when a job may already be assigned to this daemon */
     atomic_bool cancel;               /* stops the run that is in progress */
     bool lost;                        /* the lease on the store has been lost */
+    bool holds;                       /* holds claimed jobs that have not run to their end, or is claiming */
+    bool running;
+    uint64_t ticket; /* order of the claims; among the workers that wait to run, the smallest runs first */
     /* Used by the thread of the worker only: */
-    char batch[JOB_ID_BYTES]; /* id of the batch of the last claimed job; "" if the job has no batch */
     job claimed[BLOCK_MEMBERS_MAX];
-    size_t most; /* number of members of this batch to claim together; 0: they run as single jobs */
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
 } worker;
+
+enum { SIZES_KEPT = 16 }; /* sweeps whose members have known run times; chosen */
 
 struct workers {
     daemon_services services;
 
     pthread_mutex_t lock;
-    pthread_cond_t woken;
-    uint64_t calls;         /* number of calls of workers_wake and on_queued */
+    pthread_cond_t woken, stopped;
+    uint64_t calls;         /* number of calls of workers_wake, on_queued and let_claim */
     uint64_t cancellations; /* number of calls of cancel_run_of */
     bool stopping;
-    double busy_until;  /* time of the end of the last run */
-    double claim_after; /* after a failure of the store, no job is claimed before this time */
-    int faults;         /* failures of the store since it last stored the end of a run */
+    double busy_until;   /* time of the end of the last run */
+    double claim_after;  /* after a failure of the store, no job is claimed before this time */
+    int faults;          /* failures of the store since it last stored the end of a run */
+    size_t most_running; /* number of workers that may run at a time */
+    uint64_t tickets;
+    claim_size
+        sizes[SIZES_KEPT]; /* sizes for the sweeps that ran last, the latest first; `most` is 0 if members run alone */
     size_t count;
     worker *members;
 };
@@ -64,20 +74,15 @@ typedef struct job_run {
     bool reported;
 } job_run;
 
-/* A claim: one job, or several members of one sweep. */
-typedef struct job_claim {
-    job *jobs; /* [BLOCK_MEMBERS_MAX], in the order of their numbers */
-    size_t count;
-    char *body;
-    size_t length;
-} job_claim;
-
 /* workers.c */
 bool worker_is_canceled(worker *p, int64_t number);           /* true if a client has canceled the claimed job */
 bool worker_is_interrupted(worker *p);                        /* true during shutdown or after the loss of the lease */
 bool workers_wait_to_try_again(workers *w, int tries);        /* waits before a retry; returns false during shutdown */
 void workers_note_store(workers *w, bool failed);             /* records that the store failed or stored an end */
 void worker_open_budget(worker *p, budget *b, const job *of); /* also takes a CPU slot */
+void worker_end_run(worker *p);                               /* lets another worker run and claim; idempotent */
+size_t worker_claim_size(worker *p, const char *batch);       /* returns the number of members to claim together */
+void worker_set_claim_size(worker *p, const char *batch, size_t most);
 
 /* job_run.c: all functions below set run->reported once the store has stored or refused the result. */
 void job_run_all(job_run *run); /* runs the job and stores its result */

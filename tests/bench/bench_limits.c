@@ -78,11 +78,12 @@ static bool compare_chain(const char *kind_name, chain_kind kind, size_t links, 
     chain *c = chain_create(links);
     baseline b = kind(c, STOP);
     snprintf(length, sizeof length, "%zu", links);
-    require((text = malloc(strlen(b.description) + sizeof length)) != NULL, "out of memory");
+    size_t size = strlen(b.description) + sizeof length;
+    require((text = malloc(size)) != NULL, "out of memory");
     place = strstr(b.description, "\"N\":16");
     require(place != NULL, "the description of the chain has no N");
     place += strlen("\"N\":");
-    sprintf(text, "%.*s%s%s", (int)(place - b.description), b.description, length, place + 2);
+    snprintf(text, size, "%.*s%s%s", (int)(place - b.description), b.description, length, place + 2);
     b.description = text;
     bool good = compare_with_limit(name, &b, rounds);
     free(text);

@@ -156,6 +156,8 @@ call equations system.json; code_is 0 && grep -q "^rod: " out && cp out equation
 report $? "equations are written as text"
 call equations system.json --format latex; code_is 0 && grep -q '^.begin{align}' out
 report $? "equations are written as LaTeX"
+call equations system.json --formulation maggi; code_is 0 && grep -q '^lambda(rod) = ' out
+report $? "multipliers are written as expressions"
 call equations system.json --format c; code_is 0 && grep -q '^int rates(' out
 report $? "equations are written as C"
 "$hamel" examples redundant_parallelogram >redundant.json

@@ -318,20 +318,19 @@ static bool read_store(void) {
     store *s = store_open(url, &services, message, sizeof message);
     if (!s) return false;
     job listed[IDS_MAX];
-    size_t count = 0, length;
+    size_t count = 0;
     bool more;
     store_counts counts;
     if (s->kind->list(s, &(job_query){.limit = IDS_MAX}, listed, &count, &more) == STORE_OK)
         for (size_t k = 0; k < count; k++) job_clear(&listed[k]);
     for (size_t k = 0; k < job_count; k++) read_job(s, jobs[k]);
     (void)s->kind->counts(s, &counts);
-    job claimed;
-    char *body;
-    if (s->kind->claim(s, &claimed, &body, &length) == STORE_OK) {
+    job claimed = {0};
+    job_claim claim = {.jobs = &claimed};
+    if (s->kind->claim(s, &claim) == STORE_OK) {
         const job_end end = {.status = JOB_FAILED, .problem = "{}"};
         (void)s->kind->finish(s, claimed.number, claimed.attempt, NULL, &end);
-        free(body);
-        job_clear(&claimed);
+        claim_clear(&claim);
     }
     s->kind->close(s);
     return true;

@@ -79,14 +79,13 @@ static void submit_to(store *s, const char *body, said *j) {
 
 /* Claims the next job and runs it to its end, with ROWS rows. Returns the job's number, or 0 if no job is queued. */
 static int64_t run_next(store *s, bool *finished) {
-    job taken;
-    char *body = NULL;
-    size_t length;
+    job taken = {0};
+    job_claim claim = {.jobs = &taken};
     int64_t rows = 0, events = 0, number = 0;
     double values[COLUMNS * ROWS];
     *finished = false;
     for (int k = 0; k < COLUMNS * ROWS; k++) values[k] = (double)k;
-    if (s->kind->claim(s, &taken, &body, &length) != STORE_OK) return 0;
+    if (s->kind->claim(s, &claim) != STORE_OK) return 0;
     number = taken.number;
     job_event event = {.row = 1, .json = (char[]){"{\"event\":\"e\"}"}};
     job_output first = {.rows = {.first = 0, .rows = 2, .columns = COLUMNS, .values = values}};
@@ -101,8 +100,7 @@ static int64_t run_next(store *s, bool *finished) {
         const job_end end = {.status = JOB_COMPLETED, .progress = 1, .summary = "{}"};
         *finished = kind->finish(s, number, taken.attempt, &rest, &end) == STORE_OK;
     }
-    free(body);
-    job_clear(&taken);
+    claim_clear(&claim);
     return number;
 }
 

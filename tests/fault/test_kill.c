@@ -136,20 +136,34 @@ static void no_accepted_job_is_lost_by_kills_at_random_moments(void **state) {
     daemon_remove(&d);
 }
 
-/* Sends a signal to the worker's thread, as if it had crashed. */
+/* Returns the processor time of a thread in clock ticks if it is the thread of a worker, otherwise 0. */
+static unsigned long worker_ticks(const char *thread) {
+    char path[PATH_BYTES], name[32] = "";
+    unsigned long ticks = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)d.pid, thread);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%31[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu", name, &ticks) != 2)
+        ticks = 0;
+    if (file) fclose(file);
+    return strcmp(name, "hamel-job") == 0 ? ticks : 0;
+}
+
+/* Sends a signal to the worker's thread that computes, as if it had crashed. */
 static void crash_worker(void) {
-    char path[PATH_BYTES], name[32];
+    char path[PATH_BYTES];
+    double until = hang_time();
+    long found = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)d.pid);
-    DIR *tasks = opendir(path);
-    assert_non_null(tasks);
-    for (const struct dirent *task; (task = readdir(tasks)) != NULL;) {
-        snprintf(path, sizeof path, "/proc/%d/task/%.20s/comm", (int)d.pid, task->d_name);
-        FILE *file = fopen(path, "r");
-        bool found = file && fgets(name, sizeof name, file) && strcmp(name, "hamel-job\n") == 0;
-        if (file) fclose(file);
-        if (found) syscall(SYS_tgkill, d.pid, strtol(task->d_name, NULL, 10), SIGSEGV);
+    while (found == 0) {
+        DIR *tasks = opendir(path);
+        assert_non_null(tasks);
+        for (const struct dirent *task; (task = readdir(tasks)) != NULL;)
+            if (worker_ticks(task->d_name) > 1) found = strtol(task->d_name, NULL, 10);
+        closedir(tasks);
+        assert_true(now_seconds() < until);
+        sleep_seconds(0.01);
     }
-    closedir(tasks);
+    syscall(SYS_tgkill, d.pid, found, SIGSEGV);
 }
 
 /* Waits until the job is running or has failed. Returns true if the job is running. */

@@ -72,6 +72,24 @@ static void the_explicit_form_has_entries(void **state) {
         assert_string_equal(json_text_of(entry, "value"), values[symbols++]);
     }
     assert_int_equal(symbols, 2);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(equations, "reactions")), 0);
+    cJSON_Delete(found);
+}
+
+static void equations_contain_the_multipliers(void **state) {
+    (void)state;
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            "{\"system\": {\"hamel\": 1, \"coordinates\": [\"r\", \"p\"], \"kinetic_energy\": "
+                            "\"(r'^2 + r^2*p'^2)/2\", \"constraints\": [{\"name\": \"rod\", \"equation\": \"r = 0\"}],"
+                            "\"simulation\": {\"stop\": 1, \"formulation\": \"maggi\"}},"
+                            "\"analyses\": [\"equations\"]}",
+                            200);
+    const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations");
+    const cJSON *reactions = cJSON_GetObjectItemCaseSensitive(equations, "reactions");
+    assert_int_equal(cJSON_GetArraySize(reactions), 1);
+    assert_string_equal(json_text_of(cJSON_GetArrayItem(reactions, 0), "constraint"), "rod");
+    assert_string_equal(json_text_of(cJSON_GetArrayItem(reactions, 0), "expression"), "r''");
+    assert_non_null(strstr(json_text_of(equations, "text"), "\nlambda(rod) = r''\n"));
     cJSON_Delete(found);
 }
 
@@ -176,6 +194,7 @@ int main(void) {
         cmocka_unit_test(simulation_stop_is_not_required),
         cmocka_unit_test(the_explicit_form_has_entries),
         cmocka_unit_test(structure_is_the_default_analysis),
+        cmocka_unit_test(equations_contain_the_multipliers),
         cmocka_unit_test(the_response_has_the_requested_analyses),
         cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),

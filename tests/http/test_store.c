@@ -23,16 +23,13 @@ static store_status submit_for(const char *owner, const char *name, store_quota 
 }
 
 static int64_t claim_of(char *owner, size_t room, int64_t *attempt) {
-    job taken;
-    char *body;
-    size_t length;
-    store_status status = tested->kind->claim(tested, &taken, &body, &length);
-    if (status != STORE_OK) return 0;
+    job taken = {0};
+    job_claim claim = {.jobs = &taken};
+    if (tested->kind->claim(tested, &claim) != STORE_OK) return 0;
     snprintf(owner, room, "%s", taken.owner);
     int64_t number = taken.number;
     *attempt = taken.attempt;
-    job_clear(&taken);
-    free(body);
+    claim_clear(&claim);
     return number;
 }
 
@@ -272,15 +269,14 @@ static void a_batch_is_created_counted_canceled_and_deleted(void **state) {
     sent.whole.body = "{\"b\":2}";
     assert_int_equal(tested->kind->submit_batch(tested, &sent, &again), STORE_CONFLICT);
     batch_clear(&again);
-    job taken;
-    char *body;
-    size_t length, count;
-    assert_int_equal(tested->kind->claim(tested, &taken, &body, &length), STORE_OK);
-    assert_string_equal(body, "{\"b\":1}");
+    job taken = {0};
+    job_claim claim = {.jobs = &taken};
+    size_t count;
+    assert_int_equal(tested->kind->claim(tested, &claim), STORE_OK);
+    assert_string_equal(claim.body, "{\"b\":1}");
     assert_string_equal(taken.assignments, "[\"a=1\"]");
     assert_string_equal(taken.batch, made.id);
-    free(body);
-    job_clear(&taken);
+    claim_clear(&claim);
     int64_t from = 0;
     assert_int_equal(tested->kind->cancel_batch(tested, made.id, "b", 100, &from, &again), STORE_ABSENT);
     for (from = 0; tested->kind->cancel_batch(tested, made.id, "a", 100, &from, &again) == STORE_EXISTS;)

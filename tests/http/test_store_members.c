@@ -34,24 +34,26 @@ static void submit_single(const char *owner) {
     job_clear(&made);
 }
 
-/* Claims a job and up to TOGETHER - 1 further members of its sweep. Returns the number of claimed jobs, or 0 if no job
- * is queued. */
-static size_t claim_some(job jobs[TOGETHER]) {
-    char *body;
-    size_t length, more = 0;
-    if (tested->kind->claim(tested, &jobs[0], &body, &length) != STORE_OK) return 0;
-    free(body);
-    assert_int_equal(tested->kind->claim_members(tested, jobs[0].number, TOGETHER - 1, jobs + 1, &more), STORE_OK);
-    assert_true(more < TOGETHER);
-    return 1 + more;
+/* Claims a job, and up to TOGETHER members if it belongs to one of two sweeps. Returns their number, 0 if no job is
+ * queued. */
+static size_t claim_some(job jobs[TOGETHER], const job_batch *first, const job_batch *second) {
+    claim_size sizes[2] = {{.most = TOGETHER}, {.most = TOGETHER}};
+    memcpy(sizes[0].batch, first->id, sizeof sizes[0].batch);
+    memcpy(sizes[1].batch, second->id, sizeof sizes[1].batch);
+    job_claim claim = {.jobs = jobs, .sizes = sizes, .size_count = 2};
+    if (tested->kind->claim(tested, &claim) != STORE_OK) return 0;
+    assert_string_equal(claim.body, "{}");
+    free(claim.body);
+    assert_true(claim.count <= TOGETHER);
+    return claim.count;
 }
 
 static void clear_jobs(job *jobs, size_t count) {
     for (size_t k = 0; k < count; k++) job_clear(&jobs[k]);
 }
 
-/* Each member is claimed once, in order. A claim contains either a single job or members of one sweep. PostgreSQL may
- * claim fewer members together, because only reserved jobs can be started. */
+/* Each member is claimed once, in order, and no claim mixes sweeps or takes single jobs. PostgreSQL may claim fewer
+ * members together, because it reserves some of them singly. */
 static void members_of_one_sweep_are_claimed_together(void **state) {
     job_batch first, second;
     job jobs[TOGETHER];
@@ -59,7 +61,7 @@ static void members_of_one_sweep_are_claimed_together(void **state) {
     submit_single("a");
     submit_sweep("a", (store_quota){0}, &first);
     submit_sweep("a", (store_quota){0}, &second);
-    while ((count = claim_some(jobs)) > 0) {
+    while ((count = claim_some(jobs, &first, &second)) > 0) {
         claims++;
         for (size_t k = 0; k < count; k++) {
             assert_int_equal(jobs[k].status, JOB_RUNNING);
@@ -90,7 +92,7 @@ static void canceled_members_are_not_claimed(void **state) {
     job_clear(&canceled);
     clear_jobs(listed, count);
     size_t seen = 0;
-    while ((count = claim_some(jobs)) > 0) {
+    while ((count = claim_some(jobs, &made, &made)) > 0) {
         for (size_t k = 0; k < count; k++) assert_int_not_equal(jobs[k].member, 1);
         seen += count;
         clear_jobs(jobs, count);
@@ -118,7 +120,7 @@ static void results_of_members_are_stored_together(void **state) {
     submit_sweep("a", (store_quota){0}, &made);
     assert_int_equal(tested->kind->counts(tested, &counts), STORE_OK);
     int64_t bytes = counts.bytes;
-    size_t count = claim_some(jobs);
+    size_t count = claim_some(jobs, &made, &made);
     member_end ends[TOGETHER];
     for (size_t k = 0; k < count; k++) ends[k] = end_of(&jobs[k], values);
     ends[0].output.events = &event;
@@ -161,7 +163,7 @@ static void results_beyond_the_quota_are_not_stored(void **state) {
     job jobs[TOGETHER], found;
     const size_t admitted = MEMBERS * (JOB_BASE_BYTES + 1 + 7) + JOB_BASE_BYTES + 1 + 2 + 2;
     submit_sweep("q", (store_quota){.bytes = (double)admitted + 10}, &made);
-    size_t count = claim_some(jobs);
+    size_t count = claim_some(jobs, &made, &made);
     member_end ends[TOGETHER];
     for (size_t k = 0; k < count; k++) ends[k] = end_of(&jobs[k], values);
     assert_int_equal(tested->kind->finish_members(tested, ends, count), STORE_FULL);
@@ -182,11 +184,11 @@ static void requeued_members_are_claimed_again(void **state) {
     job jobs[TOGETHER];
     size_t count, seen = 0;
     submit_sweep("a", (store_quota){0}, &made);
-    count = claim_some(jobs);
+    count = claim_some(jobs, &made, &made);
     for (size_t k = 0; k < count; k++)
         assert_int_equal(tested->kind->requeue(tested, jobs[k].number, jobs[k].attempt, NULL), STORE_OK);
     clear_jobs(jobs, count);
-    while ((count = claim_some(jobs)) > 0) {
+    while ((count = claim_some(jobs, &made, &made)) > 0) {
         seen += count;
         clear_jobs(jobs, count);
     }
@@ -252,11 +254,10 @@ static void many_members_are_submitted_in_steps(void **state) {
     batch_clear(&made);
 }
 
-/* The store requests all members once to compute their sizes. Then it requests the members of each step twice. The
- * requests fail during the second step. */
+/* The first step requests 32 groups of members. The second step fails. */
 static void a_submission_that_fails_leaves_nothing(void **state) {
     (void)state;
-    source from = {.fails_after = (MANY + SQL_GROUP - 1) / SQL_GROUP + 2 * 32 + 10};
+    source from = {.fails_after = 32 + 10};
     store_counts counts;
     job_batch made;
     const batch_submission sent = many_from(&from);

@@ -133,10 +133,9 @@ static void change_batch(model_batch *b, bool forget) {
 }
 
 static void claim_one(void) {
-    job taken;
-    char *body = NULL;
-    size_t length;
-    store_status status = tested->kind->claim(tested, &taken, &body, &length);
+    job taken = {0};
+    job_claim claim = {.jobs = &taken};
+    store_status status = tested->kind->claim(tested, &claim);
     if (!any_of(JOB_QUEUED)) {
         assert_int_equal(status, STORE_ABSENT);
         return;
@@ -147,8 +146,7 @@ static void claim_one(void) {
     assert_int_equal(m->status, JOB_QUEUED);
     assert_int_equal(taken.attempt, ++m->attempt);
     m->status = JOB_RUNNING;
-    job_clear(&taken);
-    free(body);
+    claim_clear(&claim);
 }
 
 static void begin_one(model_job *m) {

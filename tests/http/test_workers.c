@@ -43,11 +43,9 @@ static void set(bool *flag) {
     pthread_mutex_unlock(&fake.lock);
 }
 
-static store_status fake_claim(store *s, job *out, char **body, size_t *length) {
+static store_status fake_claim(store *s, job_claim *claim) {
     (void)s;
     struct timespec until = clock_deadline(CLAIM_SECONDS);
-    *out = (job){0};
-    *body = NULL;
     pthread_mutex_lock(&fake.lock);
     fake.claiming = true;
     pthread_cond_broadcast(&fake.changed);
@@ -58,10 +56,11 @@ static store_status fake_claim(store *s, job *out, char **body, size_t *length) 
     fake.has_job = false;
     pthread_mutex_unlock(&fake.lock);
     if (!has_job) return STORE_ABSENT;
-    *out =
+    claim->jobs[0] =
         (job){.number = JOB, .id = "7", .name = strdup(""), .owner = strdup(""), .status = JOB_RUNNING, .attempt = 1};
-    *body = strdup("{}");
-    *length = 2;
+    claim->count = 1;
+    claim->body = strdup("{}");
+    claim->length = 2;
     return STORE_OK;
 }
 

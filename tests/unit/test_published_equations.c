@@ -1,5 +1,5 @@
-/* test_published_equations.c — the generated equations of motion and Hamel coefficients agree with those printed in
- * books, at random states.
+/* test_published_equations.c — the generated equations of motion, reactions and Hamel coefficients agree with those
+ * printed in books, at random states.
  *
  * The right column of the table is copied from the source. If the source has divided an equation by a factor, the table
  * contains the equation multiplied by this factor. The test compares the left side minus the right side of each
@@ -130,6 +130,14 @@ static const published cases[] = {
                 "{`name`: `w`, `definition`: `p'`}],"
                 "`constraints`: [{`name`: `blade`, `equation`: `-x'*sin(p) + y'*cos(p) = 0`}]"), "kane",
      {{"v", "m*(v' - b*w^2)"}, {"w", "(I + m*b^2)*w' + m*b*v*w"}}},
+    /* reactions; see also test_kinetostatic.c */
+    {"Baruh, example 4.14 [s], with the signs of [f]", NULL,
+     PLANE(BODY "`kinetic_energy`: `m*(x'^2 + y'^2)/2 + I*p'^2/2`,"
+                "`quasi_velocities`: [{`name`: `v`, `definition`: `x'*cos(p) + y'*sin(p)`},"
+                "{`name`: `w`, `definition`: `p'`}],"
+                "`generalized_forces`: {`v`: `FC + FD`, `w`: `(FD - FC)*h`},"
+                "`constraints`: [{`name`: `axle`, `equation`: `x'*sin(p) - y'*cos(p) + l*p' = 0`}]"), "boltzmann-hamel",
+     {{"lambda(axle)", "-m*v*w - m*l*w'"}}},
     /* complete tables of coefficients, so the systems have no constraints */
     {"Papastavridis, example 2.13.2", NULL,
      PLANE(BODY "`kinetic_energy`: `x'^2 + y'^2 + p'^2`, `quasi_velocities`: ["

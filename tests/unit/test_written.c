@@ -192,10 +192,9 @@ static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
 /* Checks that writing the equations fails with this reason. */
 static void assert_not_written(const written_example *e, hamel_notation notation, const hamel_limits *limits,
                                const char *reason) {
-    char *text = NULL;
+    hamel_written *written = NULL;
     hamel_error error = {0};
-    hamel_status status =
-        hamel_write_equations(&text, NULL, &e->description.description, notation, limits, NULL, &error);
+    hamel_status status = hamel_write_equations(&written, &e->description.description, notation, limits, NULL, &error);
     assert_int_equal(status, HAMEL_INVALID);
     assert_string_equal(error.faults[0].message, reason);
     hamel_error_clear(&error);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static char *read_all(const char *path) {
+char *written_file(const char *path) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     char *text = calloc(1, 1 << 20);
@@ -22,7 +22,7 @@ static char *read_all(const char *path) {
     return text;
 }
 
-static void open_text(written_example *e, const char *text, const char *as) {
+bool written_open_text(written_example *e, const char *text, const char *as) {
     char assignment[64];
     json_limits json = json_limits_default();
     api_limits limits = api_limits_default();
@@ -34,7 +34,10 @@ static void open_text(written_example *e, const char *text, const char *as) {
     assert_non_null(e->tree);
     assert_int_equal(api_describe(&e->description, e->tree, false, assignments, 1, &limits, NULL, &error), HAMEL_OK);
     hamel_status status = model_derive(&e->model, &e->description.description, NULL, NULL, &error);
-    if (status != HAMEL_OK) fail_msg("%s", error.count ? error.faults[0].message : "no model");
+    if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "no model");
+    hamel_error_clear(&error);
+    if (status != HAMEL_OK) written_close(e);
+    return status == HAMEL_OK;
 }
 
 void written_open(written_example *e, const char *json, const char *as) {
@@ -42,14 +45,14 @@ void written_open(written_example *e, const char *json, const char *as) {
     assert_true(strlen(json) < sizeof text);
     size_t length = strlen(json);
     for (size_t k = 0; k <= length; k++) text[k] = json[k] == '`' ? '"' : json[k];
-    open_text(e, text, as);
+    assert_true(written_open_text(e, text, as));
 }
 
 void written_open_example(written_example *e, const char *name, const char *as) {
     char path[256];
     snprintf(path, sizeof path, "api/examples/%s.json", name);
-    char *text = read_all(path);
-    open_text(e, text, as);
+    char *text = written_file(path);
+    assert_true(written_open_text(e, text, as));
     free(text);
 }
 
@@ -67,14 +70,17 @@ char *written_equations(written_example *e, hamel_notation notation) {
 }
 
 char *written_equations_within(written_example *e, hamel_notation notation, double arranging, bool *simplified) {
-    char *text = NULL;
+    hamel_written *written = NULL;
     hamel_error error = {0};
     hamel_limits limits = hamel_limits_default();
     limits.arranging = arranging;
     const hamel_description *d = &e->description.description;
-    hamel_status status = hamel_write_equations(&text, simplified, d, notation, &limits, NULL, &error);
+    hamel_status status = hamel_write_equations(&written, d, notation, &limits, NULL, &error);
     if (status != HAMEL_OK) print_message("%s\n", error.count ? error.faults[0].message : "");
     assert_int_equal(status, HAMEL_OK);
+    char *text = strdup(written->text);
+    *simplified = written->simplified;
+    hamel_written_free(written);
     return text;
 }
 

@@ -13,6 +13,11 @@ typedef struct written_example {
 /* Open a description (JSON with ` instead of "), or the example with this name, in the formulation `as`. */
 void written_open(written_example *e, const char *json, const char *as);
 void written_open_example(written_example *e, const char *name, const char *as);
+
+/* Opens a description, a JSON text of any length. If the formulation does not support the system, prints the reason and
+ * returns false. */
+bool written_open_text(written_example *e, const char *text, const char *as);
+char *written_file(const char *path); /* returns the bytes of a file, which the caller frees */
 void written_close(written_example *e);
 
 /* Returns the equations in this notation as a string, which the caller frees. */

@@ -34,7 +34,7 @@ typedef struct remote_table {
     const char **names; /* column names of the server's table; owned by `header` */
     size_t name_count;
     sweep_columns columns; /* columns of the table that is written */
-    double *collected;     /* collected numbers of one row */
+    text_buffer collected; /* collected numbers of one row */
     member_problems problems;
     sweep_counts counts;
     size_t next; /* number of the next member; its row must come next */
@@ -71,12 +71,10 @@ static void take_header(remote_table *t, cJSON *header) {
     const char *name = cJSON_GetStringValue(json_at(header, "name"));
     cJSON_Delete(t->header);
     free(t->names);
-    free(t->collected);
     t->header = header;
     t->name_count = 0;
     t->names = calloc((size_t)cJSON_GetArraySize(columns) + 1, sizeof *t->names);
-    t->collected = calloc((size_t)cJSON_GetArraySize(columns) + 1, sizeof *t->collected);
-    if (t->names == NULL || t->collected == NULL) {
+    if (t->names == NULL) {
         t->status = cli_say_no_memory();
         return;
     }
@@ -125,9 +123,11 @@ static void take_table_row(remote_table *t, const cJSON *row) {
     bool fits = t->header != NULL && (size_t)cJSON_GetArraySize(row) == t->name_count && cJSON_IsString(status) &&
                 t->next < t->sweep->count && cJSON_IsNumber(row->child) &&
                 !(row->child->valuedouble < (double)t->next) && !(row->child->valuedouble > (double)t->next);
+    text_buffer_reset(&t->collected);
     for (size_t k = 0; fits && k < t->columns.collected_count; k++, cell = cell->next) {
         fits = cJSON_IsNumber(cell) || cJSON_IsNull(cell);
-        t->collected[k] = cJSON_IsNumber(cell) ? cell->valuedouble : (double)NAN;
+        if (k > 0) text_buffer_put(&t->collected, ',');
+        json_text_number(&t->collected, cJSON_IsNumber(cell) ? cell->valuedouble : (double)NAN);
     }
     const char *problem = fits ? cJSON_GetStringValue(cell) : NULL;
     hamel_outcome outcome;
@@ -135,8 +135,11 @@ static void take_table_row(remote_table *t, const cJSON *row) {
         t->broken = "a row of the batch's table cannot be read";
         return;
     }
-    sweep_cells cells = {
-        .member = t->next++, .status = hamel_outcome_name(outcome), .collected = t->collected, .problem = problem};
+    sweep_cells cells = {.member = t->next++,
+                         .status = hamel_outcome_name(outcome),
+                         .collected = t->collected.bytes != NULL ? t->collected.bytes : "",
+                         .problem = problem};
+    t->line.failed = t->line.failed || t->collected.failed;
     t->counts.outcomes[outcome]++;
     write_table_row(t, &cells);
 }
@@ -171,6 +174,7 @@ static int fetch_table(remote_table *t, const char *id) {
     exchange x = {
         .method = "GET", .path = path, .accept = "application/x-ndjson", .line = take_table_line, .context = t};
     text_buffer_init(&t->line, TEXT_MOST);
+    text_buffer_init(&t->collected, TEXT_MOST);
     bool whole = exchange_run(&x, t->server);
     int status = t->status;
     if (status == CLI_OK && !t->ended) {
@@ -186,36 +190,48 @@ static int fetch_table(remote_table *t, const char *id) {
     text_buffer_free(&t->line);
     cJSON_Delete(t->header);
     free(t->names);
-    free(t->collected);
+    text_buffer_free(&t->collected);
     return status == CLI_OK && !sweep_counts_all_ended(&t->counts) ? CLI_RUN_FAILED : status;
 }
 
 /* --- the batch ---------------------------------------------------------------------------------------------------- */
 
-static bool look_at(const exchange *x, size_t members, progress_bar *shown) {
+/* Reads whether the batch has ended, and the part of its members that have ended. */
+static bool look_at(const exchange *x, size_t members, double *part) {
     cJSON *batch = exchange_json(x);
     bool ended = strcmp(json_text_at(batch, "status"), "ended") == 0;
     const cJSON *counts = json_at(batch, "counts");
     double left = json_number_at(counts, "queued") + json_number_at(counts, "running"), all = (double)members;
-    if (left >= 0 && left <= all) progress_bar_show(shown, (all - left) / all);
+    if (left >= 0 && left <= all) *part = (all - left) / all;
     cJSON_Delete(batch);
     return ended;
 }
 
-/* Polls the batch, at increasing intervals. */
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Polls the batch, at increasing intervals, but when it ends at the latest if its members continue to end as fast as
+ * so far. */
 static int wait_for_batch(const cli_server *server, const char *id, size_t members, progress_bar *shown) {
     char path[128];
     snprintf(path, sizeof path, "/v1/batches/%s", id);
-    for (long pause = LOOK_FIRST_MS;; pause = pause * 3 / 2 < LOOK_LAST_MS ? pause * 3 / 2 : LOOK_LAST_MS) {
+    double began = seconds_now(), part = 0;
+    for (double pause = LOOK_FIRST_MS;; pause = fmin(1.5 * pause, LOOK_LAST_MS)) {
         exchange x = {.method = "GET", .path = path, .accept = "application/json", .lively = true};
         bool good = exchange_run(&x, server) && x.status == 200;
-        bool ended = good && look_at(&x, members, shown);
+        bool ended = good && look_at(&x, members, &part);
+        if (good) progress_bar_show(shown, part);
         if (ended || !good) progress_bar_erase(shown);
         int status = good ? CLI_OK : exchange_failed(&x, server);
         exchange_clear(&x);
         if (!good) cli_say("batch %s may still be running on the server", id);
         if (ended || !good) return status;
-        nanosleep(&(struct timespec){.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000}, NULL);
+        double left = part > 0 ? 1e3 * (seconds_now() - began) * (1 - part) / part : pause;
+        double wait = fmax(fmin(pause, left), LOOK_FIRST_MS);
+        nanosleep(&(struct timespec){.tv_sec = (time_t)(wait / 1e3), .tv_nsec = (long)(fmod(wait, 1e3) * 1e6)}, NULL);
     }
 }
 

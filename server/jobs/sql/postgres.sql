@@ -19,8 +19,10 @@ SELECT CAST(current_setting('transaction_read_only')='on' AS INTEGER)
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 AND node=hamel_node() RETURNING {job_columns}
 
+-- Starts members that no node has reserved.
 -- statement START_MEMBERS
-{start_members} AND node=hamel_node() ORDER BY number LIMIT ?2) RETURNING {job_columns}
+WITH chosen AS MATERIALIZED ({next_members} AND node=0 ORDER BY number LIMIT ?2 FOR UPDATE SKIP LOCKED)
+{start_members}, node=hamel_node() WHERE number IN (SELECT number FROM chosen) RETURNING {job_columns}
 
 -- statement NEXT_OWNERS
 SELECT owner FROM owners WHERE queued>0 ORDER BY running, served LIMIT ?1

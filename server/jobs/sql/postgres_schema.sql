@@ -7,7 +7,7 @@
 -- rows, and the counts of removed nodes would remain.
 --
 -- If one transaction changes a row n times, the changes take a time proportional to n^2. So one trigger call counts all
--- rows that a statement inserts, and changes of many members are made in slices.
+-- jobs that a statement changes, and changes of many members are made in slices.
 
 CREATE FUNCTION hamel_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS
     'SELECT CAST(extract(epoch FROM clock_timestamp())*1000 AS BIGINT)';
@@ -34,7 +34,7 @@ CREATE TABLE jobs(
     -- failures of the store since the last stored row of the job
     failures BIGINT NOT NULL DEFAULT 0,
     cancel BIGINT NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
-    key TEXT UNIQUE,
+    key TEXT,
     header TEXT,
     summary TEXT,
     problem TEXT,
@@ -54,6 +54,7 @@ CREATE TABLE jobs(
     -- 0: unassigned; a queued job with a node is reserved
     node BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_by_status ON jobs(status, number);
 CREATE INDEX jobs_by_name ON jobs(name, number);
 CREATE INDEX jobs_by_owner ON jobs(owner, number);
@@ -130,22 +131,12 @@ CREATE FUNCTION hamel_count(whose TEXT, q BIGINT, r BIGINT, b BIGINT) RETURNS vo
     'INSERT INTO owner_counts(owner, node, queued, running, bytes) VALUES(whose, hamel_node(), q, r, b)
      ON CONFLICT(owner, node) DO UPDATE SET queued=owner_counts.queued+q, running=owner_counts.running+r,
      bytes=owner_counts.bytes+b';
-CREATE FUNCTION job_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    PERFORM hamel_count(new.owner, CAST(new.status=0 AS INTEGER)-CAST(old.status=0 AS INTEGER),
-        CAST(new.status=1 AS INTEGER)-CAST(old.status=1 AS INTEGER), new.bytes-old.bytes);
-    RETURN NULL; END $$;
-CREATE FUNCTION job_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    PERFORM hamel_count(old.owner, -CAST(old.status=0 AS INTEGER), -CAST(old.status=1 AS INTEGER), -old.bytes);
-    RETURN NULL; END $$;
 CREATE FUNCTION batch_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM hamel_count(new.owner, 0, 0, new.bytes);
     RETURN NULL; END $$;
 CREATE FUNCTION batch_uncounted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM hamel_count(old.owner, 0, 0, -old.bytes);
     RETURN NULL; END $$;
-CREATE TRIGGER job_changed AFTER UPDATE OF status, bytes ON jobs FOR EACH ROW
-    WHEN (old.status<>new.status OR old.bytes<>new.bytes) EXECUTE FUNCTION job_changed();
-CREATE TRIGGER job_gone AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION job_gone();
 CREATE TRIGGER batch_made AFTER INSERT ON batches FOR EACH ROW EXECUTE FUNCTION batch_made();
 CREATE TRIGGER batch_uncounted AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_uncounted();
 
@@ -166,34 +157,47 @@ CREATE TABLE member_counts(
     PRIMARY KEY(batch, status, slot)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);
 
--- Counts inserted jobs and notifies idle nodes. Commits with a notification wait for each other, so a notification is
--- sent only if no other job is waiting.
-CREATE FUNCTION jobs_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    PERFORM hamel_count(owner, count(*) FILTER (WHERE status=0), count(*) FILTER (WHERE status=1),
-        CAST(sum(bytes) AS BIGINT)) FROM made GROUP BY owner;
-    INSERT INTO member_counts SELECT batch, status, hamel_slot(), count(*) FROM made WHERE batch<>0
-        GROUP BY batch, status
-        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
-    IF NOT EXISTS (SELECT 1 FROM jobs WHERE status=0 AND node=0 AND number NOT IN (SELECT number FROM made)) THEN
-        PERFORM pg_notify('hamel_jobs', '');
-    END IF;
-    RETURN NULL; END $$;
-CREATE FUNCTION member_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1), (new.batch, new.status, hamel_slot(), 1)
-        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
-    RETURN NULL; END $$;
-CREATE FUNCTION member_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO member_counts VALUES(old.batch, old.status, hamel_slot(), -1)
-        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
-    RETURN NULL; END $$;
 CREATE FUNCTION batch_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     DELETE FROM member_counts WHERE batch=old.number;
     DELETE FROM descriptions WHERE job=-old.number;
     RETURN NULL; END $$;
+CREATE TRIGGER batch_gone AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_gone();
+
+-- ---- all jobs that a statement inserts, changes or deletes ----
+
+-- Counts inserted jobs (argument 1) or deleted jobs (argument -1).
+CREATE FUNCTION jobs_counted() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE sign BIGINT = TG_ARGV[0]; BEGIN
+    PERFORM hamel_count(owner, sign*count(*) FILTER (WHERE status=0), sign*count(*) FILTER (WHERE status=1),
+        CAST(sign*sum(bytes) AS BIGINT)) FROM counted GROUP BY owner;
+    INSERT INTO member_counts SELECT batch, status, hamel_slot(), sign*count(*) FROM counted WHERE batch<>0
+        GROUP BY batch, status ORDER BY batch, status
+        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
+    RETURN NULL; END $$;
+CREATE TRIGGER jobs_counted AFTER INSERT ON jobs REFERENCING NEW TABLE AS counted FOR EACH STATEMENT
+    EXECUTE FUNCTION jobs_counted('1');
+CREATE TRIGGER jobs_uncounted AFTER DELETE ON jobs REFERENCING OLD TABLE AS counted FOR EACH STATEMENT
+    EXECUTE FUNCTION jobs_counted('-1');
+
+CREATE FUNCTION jobs_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hamel_count(owner, q, r, b) FROM (SELECT owner, CAST(coalesce(sum(n) FILTER (WHERE status=0), 0) AS BIGINT) AS q,
+        CAST(coalesce(sum(n) FILTER (WHERE status=1), 0) AS BIGINT) AS r, CAST(sum(n*bytes) AS BIGINT) AS b
+        FROM (SELECT owner, status, bytes, 1 AS n FROM made UNION ALL SELECT owner, status, bytes, -1 FROM gone) AS all_rows
+        GROUP BY owner) AS sums WHERE q<>0 OR r<>0 OR b<>0;
+    INSERT INTO member_counts SELECT batch, status, hamel_slot(), sum(n)
+        FROM (SELECT batch, status, 1 AS n FROM made UNION ALL SELECT batch, status, -1 FROM gone) AS all_rows
+        WHERE batch<>0 GROUP BY batch, status HAVING sum(n)<>0 ORDER BY batch, status
+        ON CONFLICT(batch, status, slot) DO UPDATE SET members=member_counts.members+excluded.members;
+    RETURN NULL; END $$;
+CREATE TRIGGER jobs_changed AFTER UPDATE ON jobs REFERENCING NEW TABLE AS made OLD TABLE AS gone FOR EACH STATEMENT
+    EXECUTE FUNCTION jobs_changed();
+
+-- Notifies idle nodes. Commits with a notification wait for each other, so a notification is sent only if no other job
+-- is waiting.
+CREATE FUNCTION jobs_made() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NOT EXISTS (SELECT 1 FROM jobs WHERE status=0 AND node=0 AND number NOT IN (SELECT number FROM made)) THEN
+        PERFORM pg_notify('hamel_jobs', '');
+    END IF;
+    RETURN NULL; END $$;
 CREATE TRIGGER jobs_made AFTER INSERT ON jobs REFERENCING NEW TABLE AS made FOR EACH STATEMENT
     EXECUTE FUNCTION jobs_made();
-CREATE TRIGGER member_changed AFTER UPDATE OF status ON jobs FOR EACH ROW
-    WHEN (old.status<>new.status AND new.batch<>0) EXECUTE FUNCTION member_changed();
-CREATE TRIGGER member_gone AFTER DELETE ON jobs FOR EACH ROW
-    WHEN (old.batch<>0) EXECUTE FUNCTION member_gone();
-CREATE TRIGGER batch_gone AFTER DELETE ON batches FOR EACH ROW EXECUTE FUNCTION batch_gone();

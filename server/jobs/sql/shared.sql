@@ -38,13 +38,16 @@ number, id, name, created, plan, CAST(submitted>=members AS INTEGER)
 -- ---- submission ----
 
 -- statement INSERT_JOB
-INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, quota, batch, member, assignments)
-VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9) RETURNING number
+INSERT INTO jobs(id, name, status, created, key, owner, bytes, admitted, quota, batch, member)
+VALUES(?1, ?2, 0, hamel_now(), ?3, ?4, ?5, ?5, ?6, 0, 0) RETURNING number
 
--- store_sql.c replaces %s by SQL_GROUP rows of values.
+-- In this and other statements for many members, store_sql.c replaces %s by SQL_GROUP rows of parameters, of which some
+-- may be NULL. ?1 is the owner, ?2 the batch, ?3 the quota.
 -- statement INSERT_MEMBERS
-INSERT INTO jobs(owner, batch, status, created, id, name, bytes, admitted, quota, member, assignments)
-VALUES%s RETURNING number, member
+WITH new(id, name, bytes, member, assignments) AS (VALUES %s)
+INSERT INTO jobs(owner, batch, quota, status, created, id, name, bytes, admitted, member, assignments)
+SELECT ?1, ?2, ?3, 0, (SELECT hamel_now()), id, name, bytes, bytes, member, assignments FROM new WHERE id IS NOT NULL
+RETURNING number, member
 
 -- statement INSERT_DESCRIPTION
 INSERT INTO descriptions(job, body) VALUES(?1, ?2)
@@ -100,13 +103,18 @@ DELETE FROM jobs WHERE number=?1
 UPDATE jobs SET status=1, started=hamel_now(), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
 WHERE number=?1 AND status=0 RETURNING {job_columns}
 
--- Starts further members of the sweep of job ?1. The subquery is evaluated once, so all members get one start time.
+-- Selects the next ?2 queued members of the sweep of job ?1.
+-- fragment next_members
+SELECT number FROM jobs WHERE batch=(SELECT batch FROM jobs WHERE number=?1) AND batch<>0 AND status=0 AND fruitless=0
+AND assignments IS NOT NULL
+
+-- Starts further members of the sweep of job ?1 at the time at which this job started.
 -- fragment start_members
-UPDATE jobs SET status=1, started=(SELECT hamel_now()), attempt=attempt+1, fruitless=fruitless+1, revision=revision+1
-WHERE number IN (SELECT number FROM jobs WHERE batch=(SELECT batch FROM jobs WHERE number=?1) AND batch<>0 AND status=0
-AND fruitless=0 AND assignments IS NOT NULL
+UPDATE jobs SET status=1, started=(SELECT started FROM jobs WHERE number=?1), attempt=attempt+1, fruitless=fruitless+1,
+revision=revision+1
+
 -- statement START_MEMBERS
-{start_members} ORDER BY number LIMIT ?2) RETURNING {job_columns}
+{start_members} WHERE number IN ({next_members} ORDER BY number LIMIT ?2) RETURNING {job_columns}
 
 -- statement FAIL
 UPDATE jobs SET status=4, finished=hamel_now(), problem=?2, revision=revision+1 WHERE number=?1 AND status<2
@@ -145,10 +153,18 @@ INSERT INTO events(job, number, row, json) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(jo
 UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), summary=?5, problem=?6, collected=?7, bytes=bytes+?8,
 revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1
 
--- Combines SET_HEADER, COUNT_BYTES and FINISH for a member that has stored nothing.
--- statement FINISH_MEMBER
-UPDATE jobs SET status=?3, progress=?4, finished=hamel_now(), header=?5, summary=?6, problem=?7, collected=?8,
-bytes=bytes+?9, revision=revision+1 WHERE number=?1 AND attempt=?2 AND status=1 AND header IS NULL
+-- Like SET_HEADER, COUNT_BYTES and FINISH together, for members that have stored nothing. `+status` keeps a database
+-- from reading all running jobs by the index of the status.
+-- statement FINISH_MEMBERS
+WITH ended(job, run, state, done, head, totals, trouble, reduced, more) AS (VALUES %s)
+UPDATE jobs SET status=state, progress=done, finished=(SELECT hamel_now()), header=head, summary=totals, problem=trouble,
+collected=reduced, bytes=bytes+more, revision=revision+1 FROM ended
+WHERE number=job AND attempt=run AND +status=1 AND header IS NULL RETURNING number
+
+-- statement INSERT_CHUNKS
+WITH new(job, rows, columns, t_last, data) AS (VALUES %s)
+INSERT INTO chunks(job, first, rows, columns, t_last, data)
+SELECT job, 0, rows, columns, t_last, data FROM new WHERE job IS NOT NULL
 
 -- statement ENDED
 SELECT 1 FROM jobs WHERE number=?1 AND attempt=?2 AND status=?3

@@ -20,7 +20,7 @@ CREATE TABLE jobs(
     -- failures of the store since the last stored row of the job
     failures INTEGER NOT NULL DEFAULT 0,
     cancel INTEGER NOT NULL DEFAULT 0 CHECK (cancel IN (0, 1)),
-    key TEXT UNIQUE,
+    key TEXT,
     header TEXT,
     summary TEXT,
     problem TEXT,
@@ -38,6 +38,7 @@ CREATE TABLE jobs(
     assignments TEXT,
     collected TEXT
 ) STRICT;
+CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_by_status ON jobs(status, number);
 CREATE INDEX jobs_by_name ON jobs(name, number);
 CREATE INDEX jobs_by_name_and_status ON jobs(name, status, number);
