@@ -183,7 +183,7 @@ typedef struct hamel_summary {
     double max_work_balance_error; /* largest |E − E0 − ∫ energy_rate dt| of all states evaluated; E: Jacobi integral */
     double energy_tolerance;       /* first-order effect of rtol and atol on E; largest of all states evaluated */
     double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
-                                      their terms; largest of all states evaluated; NaN for a member in a SIMD lane */
+                                      their terms; largest of all verified states; NaN for a member in a SIMD lane */
     double scaled_residual; /* largest constraint residual of rows that are not projected, relative to its terms */
     int rank_changes; /* number of times at which the rank of the constraints changed, even if only at that instant */
     hamel_invariant_result *invariants;
