@@ -21,11 +21,11 @@
 
 struct kkt_vec8 {
     const kkt *kkt;
-    vec8 *value;        /* pivots and L of LDLᵀ, or the dense lower triangle */
-    vec8 *z;            /* n + k: a solution in elimination order */
-    vec8 *before;       /* n + k: diagonals of M and of A M⁻¹Aᵀ */
-    vec8 *sine;         /* smallest squared sine of an angle between rows */
-    vec8 *given;        /* LDLᵀ: entries of the matrix that was factored last */
+    vec8 *value;   /* pivots and L of LDLᵀ, or the dense lower triangle */
+    vec8 *z;       /* n + k: a solution in elimination order */
+    vec8 *before;  /* n + k: diagonals of M and of A M⁻¹Aᵀ */
+    vec8 *sine;    /* smallest squared sine of an angle between rows */
+    vec8 *given;   /* LDLᵀ: entries of the matrix that was factored last */
     vec8 *regular; /* bits of the lanes in which that factorization succeeded */
     bool factored;
 };
