@@ -144,7 +144,7 @@ void lanes_watch_singularities(vec8_run *a, const bool *which, const vec8 *until
 
 /* Evaluates the states at *t of the lanes that are due. Returns false if the sink does. */
 static bool visit_due(vec8_run *a, const bool *due, const vec8_bits *good, const vec8 *t) {
-    vec8_bits which, regular;
+    vec8_bits which, regular = {0};
     lanes_bits(a, due, &which);
     for (int k = 0; k < VEC8_SIZE; k++) regular[k] = a->roots || (due[k] && a->lanes[k].near) ? 0 : UINT64_MAX;
     lanes_evaluate(a, &which, &regular, t);
