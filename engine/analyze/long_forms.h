@@ -80,7 +80,7 @@ void copy_create(const long_forms *l, copy *y, size_t n, uint64_t seed, number_p
  * singular or not finite. */
 bool copy_settle(const long_forms *l, copy *y);
 
-/* Sets coefficient k of a column's series of x. */
+/* Sets coefficient k of the power series of the coordinate that belongs to `column`. */
 void copy_set(const long_forms *l, copy *y, size_t column, size_t k, mpfr_srcptr value);
 
 /* Computes coefficient k of the series S that satisfies A_p S = R. The caller writes coefficient k of R to y->right,

@@ -37,7 +37,8 @@ static const double BOUNDED = 1e5;
 /* Two sums count as equal if they differ by at most this bound, relative to the sum of the absolute values of all
  * terms. The bound is a few thousand ε, the rounding error of a sum of many terms. */
 static const double SAME_SUM = 1e-12;
-/* Numbers of random points or displacements at which equations are compared. */
+/* Numbers of random points or displacements at which equations are compared. Different analytic expressions agree at a
+ * random point with probability 0, so a few points suffice. */
 enum { AUTONOMOUS_TRIALS = 3, NOISE_TRIALS = 3, NEARBY_TRIALS = 4 };
 /* MOST_ITERATIONS bounds the iterations, and HALVINGS bounds the halvings of a step. A descent ends if PATIENCE
  * iterations have not reduced the residual by 10 %. These limits bound the time. Near a simple root, Newton's method

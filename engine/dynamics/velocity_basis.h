@@ -4,12 +4,12 @@
  *     Ψ q' + ψ_t = [u; 0],     Ψ = [C; A_s],     q' = Φ u + φ                  Talamucci 2015, eq. 4-6; Greenwood 4.236
  *
  * The rows of A_s are the rows of holonomic and velocity constraints. If some of these rows are redundant, A_s is an
- * orthonormal basis of their span instead (rank_qr.h). Single rows may then vanish or become redundant as the mechanism
- * moves. Acceleration constraints are not part of Ψ, because they restrict u', not u. Velocities of coordinates
- * complete C such that Ψ is well-conditioned at the state at which the rows are chosen. Accelerations and multipliers
- * do not depend on the basis, so the basis is chosen again when Ψ becomes ill-conditioned. Integrations have the state
- * (q, q') and not (q, u). The reason is that q'(u) has a pole where Ψ is singular, which the error estimate of a step
- * does not detect. No memory is allocated after creation. */
+ * orthonormal basis of their span instead (rank_qr.h). Individual rows of constraints are then allowed to vanish or to
+ * become redundant as the mechanism moves. Acceleration constraints are not part of Ψ, because they restrict u', not u.
+ * Velocities of coordinates complete C such that Ψ is well-conditioned at the state at which the rows are chosen.
+ * Accelerations and multipliers do not depend on the basis, so the basis is chosen again when Ψ becomes
+ * ill-conditioned. Integrations have the state (q, q') and not (q, u). The reason is that q'(u) has a pole where Ψ is
+ * singular, which the error estimate of a step does not detect. No memory is allocated after creation. */
 #pragma once
 
 #include "engine/linear/rank_qr.h"

@@ -21,8 +21,8 @@ typedef struct hamel_explicit {
 } hamel_explicit;
 
 /* Writes the explicit form of the equations of motion as text or LaTeX. The formulation selects the function that is
- * split by degree in the velocities: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of
- * constraints for kane, maggi, gibbs-appell and boltzmann-hamel. The other arguments and errors are as for
+ * split by degree in the velocities: T for Lagrange's equations, the Routhian for routh, and T in the free velocities
+ * of constraints for kane, maggi, gibbs-appell and boltzmann-hamel. The other arguments and errors are as for
  * hamel_write_equations. If the function is not quadratic, or the formulation is hamilton, returns HAMEL_INVALID. On
  * success the caller owns *out and frees it with hamel_explicit_free. */
 hamel_status hamel_write_explicit(hamel_explicit **out, const hamel_description *d, hamel_notation notation,

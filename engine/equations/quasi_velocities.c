@@ -7,10 +7,11 @@
  * (4.383).
  *
  * These formulations eliminate the multipliers, which a second set of equations contains: the kinetostatic equations
- * (Papastavridis 3.5.22a for Maggi, c for Appell, d for Hamel). Kane's method has none. Each constraint f_c = 0 is relaxed to
- * f_c = ω_c with a dependent quasi-velocity ω_c. The velocities are then solved for only once, q' = Φ u + Ψ ω + Φ_t.
- * Since E_i = Σ_c λ_c ∂f_c/∂q'_i and Σ_i (∂f_c/∂q'_i) Ψ_id = δ_cd, the multipliers are λ_c = Σ_i Ψ_ic E_i at ω = 0. The
- * quasi-velocities ω may be set to 0 before the derivation, because E contains the unconstrained kinetic energy. */
+ * (Papastavridis 3.5.22a for Maggi, c for Appell, d for Hamel). Kane's method has none. Each constraint f_c = 0 is
+ * relaxed to f_c = ω_c with a dependent quasi-velocity ω_c. The velocities are then solved for only once, q' = Φ u + Ψ
+ * ω + Φ_t. Since E_i = Σ_c λ_c ∂f_c/∂q'_i and Σ_i (∂f_c/∂q'_i) Ψ_id = δ_cd, the multipliers are λ_c = Σ_i Ψ_ic E_i at ω
+ * = 0. The quasi-velocities ω may be set to 0 before the derivation, because E contains the unconstrained kinetic
+ * energy. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/eliminate.h"

@@ -5,8 +5,8 @@
  * mass at its tip would give one full row. Bounds from 3 to 8 change the products of other systems by less than 10 %.
  *
  * The next coordinate to be eliminated is the one with the smallest cone. The cone of an unknown is the set of
- * remaining sums that contain it, directly or indirectly. Coordinates enter a window in the order of their level: the
- * length of the longest chain of sums that starts from the coordinate, each containing the previous one. If the cone of
+ * remaining sums that contain it, directly or indirectly. Coordinates enter a window in the order of their level. The
+ * level is the length of the longest chain of sums that starts from the coordinate. If the cone of
  * a coordinate is much larger than the smallest one, the coordinate leaves the window for some steps. In the order of
  * minimum degree or of the initial cones, fill-in for N bodies in space would grow with N. A constraint is a pivot once
  * its own row contains no remaining coordinate. N loops in series then need N times the products of one loop. */

@@ -1,5 +1,5 @@
-/* test_explicit.c — engine/equations/explicit.c: the explicit forms agree with textbooks, with finite differences of the
- * kinetic energy, and with the accelerations that the engine computes. */
+/* test_explicit.c — engine/equations/explicit.c: the explicit forms agree with textbooks, with finite differences of
+ * the kinetic energy, and with the accelerations that the engine computes. */
 #include "engine/dynamics/dynamics.h"
 #include "engine/equations/explicit.h"
 #include "engine/mechanics/formulation.h"
@@ -399,9 +399,9 @@ static void the_entries_of_all_examples_give_their_energies_and_accelerations(vo
 /* --- the Routhian and T* of every example ------------------------------------------------------------------------- */
 
 /* Parses entries until all are known, because momenta, chosen velocities and common subexpressions may refer to each
- * other. Sets *sum to the sum of the parts, such as R2 + R1 + R0. Parts and coefficients are no names of subexpressions,
- * nor are velocities. Returns false if an entry contains what an expression must not contain: a derivative of a table, or
- * a name such as v_rod.1, the velocity along a direction of a joint. */
+ * other. Sets *sum to the sum of the parts, such as R2 + R1 + R0. Parts and coefficients are no names of
+ * subexpressions, nor are velocities. Returns false if an entry contains what an expression must not contain: a
+ * derivative of a table, or a name such as v_rod.1, the velocity along a direction of a joint. */
 static bool parse_parts(parsed *p, char letter, graph_node *sum) {
     graph *g = p->s->graph;
     p->value = calloc(p->form->count, sizeof *p->value);

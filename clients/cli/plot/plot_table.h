@@ -32,9 +32,9 @@ bool plot_table_begin(plot_table *t, const row_header *header, const char *colum
 bool plot_table_add(plot_table *t, const double *row);
 void plot_table_clear(plot_table *t);
 
-/* Computes the points of the line for column k > 0 over column 0. map(context, x, y) returns the position of the values
- * (x, y) in the picture. Of successive points within one unit of width, only the first, lowest, highest and last point
- * are kept, in their order. The picture does not change (M4: Jugel, Jerzak, Hackenbroich, Markl, PVLDB 7, 2014, section
- * 4). `points` has room for row_count points. Returns the number of points. */
+/* Computes the points of the line that plots column k > 0 against column 0. map(context, x, y) returns the position of
+ * the values (x, y) in the picture. Of successive points within one unit of width, only the first, lowest, highest and
+ * last point are kept, in their order. The picture does not change (M4: Jugel, Jerzak, Hackenbroich, Markl, PVLDB 7,
+ * 2014, section 4). `points` has room for row_count points. Returns the number of points. */
 size_t plot_table_line(const plot_table *t, size_t k, plot_point (*map)(const void *context, double x, double y),
                        const void *context, plot_point *points);

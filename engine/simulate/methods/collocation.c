@@ -306,8 +306,8 @@ static size_t find_gap(const collocation *w) {
 }
 
 /* If the step contains a singular configuration, sets w->instant to its time and returns true. If the step does not
- * come near a singular configuration, returns true as well. If the rank margin has only a small minimum, returns false:
- * the motion turns sharply there, and shorter steps must follow the turn. */
+ * come near a singular configuration, returns true as well. If the rank margin becomes small but does not vanish,
+ * returns false. The motion then changes direction sharply and must be integrated with shorter steps. */
 static bool passes_or_avoids_singularity(collocation *w, double h) {
     size_t i = find_gap(w);
     w->instant = NAN;

@@ -59,8 +59,9 @@ double singular_state_distance(singular_state *x, dynamics *k, double t, const d
  * between two stages. */
 #define SINGULARITY_ROUGH 0.1
 
-/* Returns true if a step may contain a singular configuration: its rank margins fell below SINGULARITY_NEAR to `least`,
- * or could have reached zero from `start` at twice the slope of the previous step. */
+/* Returns true if a step may contain a singular configuration. `least` is the smallest rank margin of its stages, and
+ * `start` the rank margin at its beginning. The first test compares `least` with a bound. The second test finds whether
+ * `start` could reach zero in the step at twice the slope of the previous step. */
 static inline bool singularity_may_be_within(double least, double start, double slope, double step) {
     return least < SINGULARITY_NEAR || start < 2 * slope * step;
 }
