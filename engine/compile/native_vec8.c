@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_MOST = 16 << 20 }; /* upper bound on the code in bytes; chosen */
+/* Upper bound on the code in bytes, about 750,000 instructions. A longer program is interpreted. */
+enum { CODE_MOST = 16 << 20 };
 
 enum { FOUR = 4, EIGHT = 8 };
 

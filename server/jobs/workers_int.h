@@ -29,7 +29,9 @@ typedef struct worker {
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
 } worker;
 
-enum { SIZES_KEPT = 16 }; /* sweeps whose members have known run times; chosen */
+/* Number of sweeps whose members have known run times. If more sweeps run in turn, the first claims of each are small
+ * again. */
+enum { SIZES_KEPT = 16 };
 
 struct workers {
     daemon_services services;
