@@ -1,6 +1,6 @@
 /* dop853_template.h — a step of DOP853 and its dense output, for one number type.
  *
- * runge_kutta.c includes the template for one state. dop853_vec8.h includes it for eight states in SIMD lanes, which
+ * dop853_scalar.h includes the template for one state. dop853_vec8.h includes it for eight states in SIMD lanes, which
  * have separate times and steps. The including file defines these macros, and the template undefines them:
  *
  *     DOP853_STATE               name of the struct, and prefix of the functions
