@@ -37,21 +37,13 @@ ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, er
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 
-static hamel_status add_explicit(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
-                                 const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    hamel_explicit *found = NULL;
-    hamel_status status = hamel_write_explicit(&found, d, options->notation, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_explicit(answer, options->notation, found)) status = hamel_out_of_memory(error);
-    hamel_explicit_free(found);
-    return status;
-}
-
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    if (options->is_explicit) return add_explicit(answer, d, options, limits, poll, error);
     hamel_written *found = NULL;
-    hamel_status status = hamel_write_equations(&found, d, options->notation, limits, poll, error);
-    if (status == HAMEL_OK && !api_add_equations(answer, options->notation, found)) status = hamel_out_of_memory(error);
+    hamel_status status = options->is_explicit
+                              ? hamel_write_explicit(&found, d, options->notation, limits, poll, error)
+                              : hamel_write_equations(&found, d, options->notation, limits, poll, error);
+    if (status == HAMEL_OK && !api_add_equations(answer, options, found)) status = hamel_out_of_memory(error);
     hamel_written_free(found);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "api/json/builder.h"
 #include "api/simulate.h"
-#include "engine/equations/explicit.h"
+#include "engine/equations/equations.h"
 
 typedef enum api_analyses { /* bits */
                             API_STRUCTURE = 1,
@@ -46,8 +46,10 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
-bool api_add_equations(cJSON *answer, hamel_notation notation, const hamel_written *equations);
-bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found);
+bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
+
+/* Adds the keys `entries` and `omitted` of a written form to `object`. */
+void api_add_entries(json_builder *b, cJSON *object, const hamel_written *form);
 
 /* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, `sets` and
  * `not_unique` are empty lists. */

@@ -4,7 +4,8 @@
  *     hamel_run(model, ...)                   integrate: any number of times, on any number of threads
  *
  * A model is immutable and may be shared by threads. A run owns all its state. JSON, HTTP, files and threads belong to
- * other layers. Results are passed to the callbacks of a sink.
+ * other layers. Results are passed to the callbacks of a sink. engine/equations/equations.h declares the functions that
+ * write the equations of motion.
  *
  * Quantities have the units of the description. n is the number of coordinates, m the number of constraints. A function
  * that fails adds errors to `error`. Every function that returns a status may return HAMEL_NO_MEMORY. */
@@ -28,7 +29,7 @@ typedef struct hamel_limits {
     size_t coordinates, constraints, outputs;
     double max_steps; /* upper bound on simulation.max_steps */
     double max_rows;  /* upper bound on the rows of one run */
-    double arranging; /* work budget of hamel_write_equations: number of variables that its simplification may visit */
+    double arranging; /* work budget of written equations: number of variables that their simplification may visit */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
@@ -556,32 +557,6 @@ typedef struct hamel_equilibria {
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_equilibria_free(hamel_equilibria *equilibria);
-
-typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
-
-typedef struct hamel_written_reaction {
-    const char *constraint, *expression; /* the expression of its multiplier, in the notation of the text */
-} hamel_written_reaction;
-
-typedef struct hamel_written {
-    char *text;
-    bool simplified; /* false if the work budget is exhausted */
-    /* In text and LaTeX: the unique multipliers in maggi, gibbs-appell and boltzmann-hamel. The text contains these
-     * expressions too, and defines names such as z1 that stand for common subexpressions. */
-    const hamel_written_reaction *reactions;
-    size_t reaction_count;
-} hamel_written;
-
-/* Writes the equations of motion of `d`, in the formulation of its simulation. The notation is that of descriptions,
- * LaTeX (an align environment for each part) or C. The C function computes the rates of the state and needs only
- * <math.h>. Coefficients are collected, factored and reduced by identities of sines and cosines, within the work budget
- * limits->arranging. If the budget is exhausted, the remaining terms are written as derived, and the text contains a
- * note. `limits`, `poll` and `error` are as for hamel_model_create. If the equations of the formulation cannot be
- * written, returns HAMEL_INVALID, with the reason. On success the caller owns *out and frees it with
- * hamel_written_free. */
-hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
-                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
-void hamel_written_free(hamel_written *equations);
 
 /* Properties of a model. The model owns the results. */
 size_t hamel_model_row_count(const hamel_model *model); /* number of rows of a run that reaches simulation.stop */

@@ -172,36 +172,34 @@ bool api_add_verification(cJSON *root, const hamel_verification *v) {
     return !b.failed;
 }
 
-bool api_add_equations(cJSON *answer, hamel_notation notation, const hamel_written *equations) {
+void api_add_entries(json_builder *b, cJSON *object, const hamel_written *form) {
+    cJSON *list = json_add_list(b, object, "entries");
+    for (size_t k = 0; k < form->count && !b->failed; k++) {
+        const hamel_written_entry *entry = &form->entries[k];
+        cJSON *item = json_append_object(b, list);
+        size_t indices = 0;
+        while (indices < 3 && entry->indices[indices] != NULL) indices++;
+        json_add_text(b, item, "symbol", entry->symbol);
+        json_add_texts(b, item, "indices", entry->indices, indices);
+        json_add_text(b, item, "value", entry->value);
+    }
+    json_add_texts(b, object, "omitted", form->omitted.items, form->omitted.count);
+}
+
+bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations) {
     json_builder b = {0};
     cJSON *object = json_add_object(&b, answer, "equations");
-    json_add_text(&b, object, "format", api_notations[notation]);
+    json_add_text(&b, object, "format", api_notations[options->notation]);
     json_add_text(&b, object, "text", equations->text);
     json_add_truth(&b, object, "simplified", equations->simplified);
     cJSON *reactions = json_add_list(&b, object, "reactions");
-    for (size_t k = 0; k < equations->reaction_count && !b.failed; k++) {
+    for (size_t k = 0; k < equations->count && !b.failed; k++) {
+        if (!hamel_entry_is_reaction(&equations->entries[k])) continue;
         cJSON *item = json_append_object(&b, reactions);
-        json_add_text(&b, item, "constraint", equations->reactions[k].constraint);
-        json_add_text(&b, item, "expression", equations->reactions[k].expression);
+        json_add_text(&b, item, "constraint", equations->entries[k].indices[0]);
+        json_add_text(&b, item, "expression", equations->entries[k].value);
     }
-    return !b.failed;
-}
-
-bool api_add_explicit(cJSON *answer, hamel_notation notation, const hamel_explicit *found) {
-    json_builder b = {0};
-    const hamel_written common = {.text = found->text, .simplified = found->simplified};
-    if (!api_add_equations(answer, notation, &common)) return false;
-    cJSON *object = cJSON_GetObjectItemCaseSensitive(answer, "equations"), *list = json_add_list(&b, object, "entries");
-    for (size_t k = 0; k < found->count && !b.failed; k++) {
-        const hamel_explicit_entry *entry = &found->entries[k];
-        cJSON *item = json_append_object(&b, list);
-        size_t indices = 0;
-        while (indices < 3 && entry->indices[indices] != NULL) indices++;
-        json_add_text(&b, item, "symbol", entry->symbol);
-        json_add_texts(&b, item, "indices", entry->indices, indices);
-        json_add_text(&b, item, "value", entry->value);
-    }
-    json_add_texts(&b, object, "omitted", found->omitted.items, found->omitted.count);
+    if (options->is_explicit) api_add_entries(&b, object, equations);
     return !b.failed;
 }
 

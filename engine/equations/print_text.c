@@ -138,8 +138,8 @@ typedef struct notation {
 
 static void print_parts(const written *w, const notation *n, text_buffer *out) {
     const char *name = w->model->header.name;
-    text_buffer_printf(out, "%c %s: %s%s\n", n->comment, name && *name ? name : "system", w->model->formulation->name,
-                       w->is_explicit ? ", explicit form" : "");
+    text_buffer_printf(out, "%c %s: %s%s%s\n", n->comment, name && *name ? name : "system", w->model->formulation->name,
+                       w->form_name ? ", " : "", w->form_name ? w->form_name : "");
     if (written_remark(w)) text_buffer_printf(out, "%c %s\n", n->comment, written_remark(w));
     for (size_t k = 0; k < w->omitted_count; k++)
         text_buffer_printf(out, "%c omitted, because the work budget was spent: %s\n", n->comment, w->omitted[k]);
@@ -147,12 +147,11 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
     for (size_t p = 0; p < w->part_count; p++) {
         const written_part *part = &w->parts[p];
         bool empty = part->count == 0;
-        if (empty && part != w->reaction_part) continue; /* the title names redundant constraints */
+        if (empty && !part->keeps_title) continue;
         text_buffer_printf(out, "%s%c %s\n%s", n->before_part, n->comment, part->title, empty ? "" : n->open);
         for (size_t k = 0; k < part->count; k++) {
             const written_line *line = &part->lines[k];
-            if (n->names_lines && !line->defines && part != w->reaction_part)
-                text_buffer_printf(out, "%s: ", line->name);
+            if (n->names_lines && !line->symbol) text_buffer_printf(out, "%s: ", line->name);
             if (line->defines)
                 n->defined(line, out);
             else
@@ -177,15 +176,21 @@ void print_latex(const written *w, text_buffer *out) {
     print_parts(w, &latex, out);
 }
 
-void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out) {
-    (in == HAMEL_NOTATION_LATEX ? &latex : &text)->node(w, node, out);
+/* Fills `entry` from a line that defines a quantity. `value` is a buffer for its expression. */
+static void fill_entry(const written *w, hamel_notation in, const written_line *line, hamel_written_entry *entry,
+                       text_buffer *value, arena *memory) {
+    entry->symbol = arena_format(memory, "%s", line->symbol);
+    for (int i = 0; i < 3 && line->index[i]; i++) entry->indices[i] = arena_format(memory, "%s", line->index[i]);
+    text_buffer_reset(value);
+    (in == HAMEL_NOTATION_LATEX ? &latex : &text)->node(w, line->right, value);
+    entry->value = value->bytes ? arena_text(memory, value->bytes, value->length) : NULL;
 }
 
-bool print_entries(const written *w, hamel_notation in, hamel_explicit *to, arena *memory) {
+bool print_entries(const written *w, hamel_notation in, hamel_written *to, arena *memory) {
     text_buffer value;
     size_t count = 0;
     for (size_t p = 0; p < w->part_count; p++) count += w->parts[p].count;
-    hamel_explicit_entry *entries = arena_alloc(memory, count, sizeof *entries);
+    hamel_written_entry *entries = arena_alloc(memory, count, sizeof *entries);
     const char **omitted = arena_alloc(memory, w->omitted_count, sizeof *omitted);
     text_buffer_init(&value, SIZE_MAX);
     to->entries = entries;
@@ -194,14 +199,7 @@ bool print_entries(const written *w, hamel_notation in, hamel_explicit *to, aren
     for (size_t p = 0; entries && p < w->part_count; p++)
         for (size_t k = 0; k < w->parts[p].count; k++) {
             const written_line *line = &w->parts[p].lines[k];
-            if (!line->defines) continue;
-            hamel_explicit_entry *entry = &entries[to->count++];
-            entry->symbol = arena_format(memory, "%s", line->symbol ? line->symbol : line->defines);
-            for (int i = 0; i < 3 && line->index[i]; i++)
-                entry->indices[i] = arena_format(memory, "%s", line->index[i]);
-            text_buffer_reset(&value);
-            print_expression(w, in, line->right, &value);
-            entry->value = value.bytes ? arena_text(memory, value.bytes, value.length) : NULL;
+            if (line->symbol) fill_entry(w, in, line, &entries[to->count++], &value, memory);
         }
     bool good = !memory->failed && !value.failed;
     text_buffer_free(&value);

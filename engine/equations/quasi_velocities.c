@@ -388,13 +388,9 @@ static bool reactions(written *w, const freedoms *f, bool eliminated) {
     const char *title = title_of_reactions(w, f);
     if (!f->reactions || w->acting == 0 || !title) return title != NULL;
     written_begin(w, title);
-    w->reaction_part = &w->parts[w->part_count - 1];
-    for (size_t c = 0; c < w->m; c++) {
-        graph_node multiplier = graph_symbol(w->system->graph, SYMBOL_MULTIPLIER, (int32_t)c);
-        if (f->unique[c] &&
-            !written_equation(w, w->system->constraints[c].name, multiplier, multiplier_of(w, f, c, eliminated)))
-            return false;
-    }
+    w->parts[w->part_count - 1].keeps_title = true; /* the title names redundant constraints */
+    for (size_t c = 0; c < w->m; c++)
+        if (f->unique[c] && !written_multiplier(w, c, multiplier_of(w, f, c, eliminated))) return false;
     return true;
 }
 
@@ -465,11 +461,11 @@ static bool machine(written *w, const freedoms *f) {
 }
 
 bool write_quasi_velocities(written *w, const char *as) {
-    bool maggi = strcmp(as, "maggi") == 0;
-    freedoms f = {.reactions = strcmp(as, "kane") != 0 && !w->is_explicit};
+    bool maggi = strcmp(as, "maggi") == 0, is_explicit = w->form == WRITTEN_EXPLICIT;
+    freedoms f = {.reactions = strcmp(as, "kane") != 0 && !is_explicit};
     if (!solve_velocities(w, &f) || !chosen_velocities(w, &f)) return false;
-    if ((!maggi || w->is_explicit) && !kinematics(w, &f)) return false;
-    if (w->is_explicit)
+    if ((!maggi || is_explicit) && !kinematics(w, &f)) return false;
+    if (is_explicit)
         return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
                                                       in_free(w, &f, energies_kinetic(&w->equations)), f.symbol, f.name,
                                                       f.count, NULL});

@@ -1,19 +1,16 @@
-/* written.c — functions shared by all writers of equations, hamel_write_equations and hamel_write_explicit. */
+/* written.c — functions shared by all writers of equations. */
 #include "engine/equations/written.h"
 
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
-#include "engine/mechanics/formulation.h"
 #include "engine/mechanics/generalized_forces.h"
 #include "engine/system/binder.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 64 << 20 }; /* maximum length of a text, in bytes */
-
 void written_begin(written *w, const char *title) {
+    assert(w->part_count < WRITTEN_PARTS);
     if (w->part_count < WRITTEN_PARTS) w->parts[w->part_count++].title = title;
 }
 
@@ -60,33 +57,45 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
     return add_line(w, (written_line){.name = name, .left = readable(w, left), .right = readable(w, right)});
 }
 
-/* Adds `line`, whose right-hand side is arranged first. Zero entries of matrices are not listed. */
-static bool add_definition(written *w, written_line line) {
+/* Adds a line that defines a quantity, after its right-hand side is arranged. If `nonzero`, a right-hand side of 0 is
+ * not listed. */
+static bool add_definition(written *w, written_line line, bool nonzero) {
     if (!w->lines_read || !line.defines) return line.defines != NULL;
     line.right = readable(w, line.right);
-    bool coefficient = line.symbol || strchr(line.defines, '[') != NULL;
-    if (coefficient && graph_is_zero(w->system->graph, line.right)) return true;
-    return add_line(w, line);
+    return (nonzero && graph_is_zero(w->system->graph, line.right)) || add_line(w, line);
 }
 
 bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
-    return add_definition(w, (written_line){.name = name, .defines = defines, .left = GRAPH_NONE, .right = right});
+    written_line line = {.name = name, .defines = defines, .left = GRAPH_NONE, .right = right, .symbol = defines};
+    return add_definition(w, line, defines && strchr(defines, '['));
+}
+
+/* Returns "M[x, y]", "Gamma[k; r, s]" or a similar name, or NULL if out of memory. */
+static const char *name_of_entry(written *w, const char *letter, const char *const index[3]) {
+    if (index[2]) return arena_format(w->memory, "%s[%s; %s, %s]", letter, index[0], index[1], index[2]);
+    if (index[1]) return arena_format(w->memory, "%s[%s, %s]", letter, index[0], index[1]);
+    return index[0] ? arena_format(w->memory, "%s[%s]", letter, index[0]) : letter;
 }
 
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right) {
     written_line line = {.name = letter,
-                         .defines = letter,
+                         .defines = name_of_entry(w, letter, index),
                          .left = GRAPH_NONE,
                          .right = right,
                          .symbol = letter,
                          .index = {index[0], index[1], index[2]}};
-    if (index[2])
-        line.defines = arena_format(w->memory, "%s[%s; %s, %s]", letter, index[0], index[1], index[2]);
-    else if (index[1])
-        line.defines = arena_format(w->memory, "%s[%s, %s]", letter, index[0], index[1]);
-    else if (index[0])
-        line.defines = arena_format(w->memory, "%s[%s]", letter, index[0]);
-    return add_definition(w, line);
+    return add_definition(w, line, true);
+}
+
+bool written_multiplier(written *w, size_t c, graph_node right) {
+    assert(c < w->m);
+    if (!w->lines_read) return true;
+    const char *name = w->system->constraints[c].name;
+    return add_line(w, (written_line){.name = name,
+                                      .left = graph_symbol(w->system->graph, SYMBOL_MULTIPLIER, (int32_t)c),
+                                      .right = readable(w, right),
+                                      .symbol = WRITTEN_MULTIPLIER,
+                                      .index = {name}});
 }
 
 bool written_omit(written *w, const char *letter) {
@@ -212,7 +221,7 @@ static bool generalized_forces(written *w) {
         if (f->friction >= 0 && !w->acts[w->system->frictions[f->friction].constraint]) continue;
         const char *defines = arena_format(w->memory, "Q[%s; %s]", name, f->origin);
         written_line line = {name, defines, GRAPH_NONE, without_resting(w, f->node), "Q", {name, f->origin}, true};
-        if (!add_definition(w, line)) return false;
+        if (!add_definition(w, line, true)) return false;
     }
     return true;
 }
@@ -274,56 +283,6 @@ void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_bu
         system_name_symbol(w->system, kind, index, out);
 }
 
-typedef struct writer_kind {
-    const char *name;
-    const formulation *from; /* formulation whose derivation is used */
-    bool (*write)(written *w, const char *as);
-    bool solves; /* true if the writer solves for velocities; the number of coordinates is then limited */
-} writer_kind;
-
-static const writer_kind writers[] = {
-    {"lagrange", &formulation_lagrange, write_multipliers, false},
-    {"udwadia-kalaba", &formulation_lagrange, write_multipliers, false},
-    {"gauss", &formulation_lagrange, write_multipliers, false},
-    {"maggi", &formulation_lagrange, write_quasi_velocities, true},
-    {"kane", &formulation_lagrange, write_quasi_velocities, true},
-    {"gibbs-appell", &formulation_lagrange, write_quasi_velocities, true},
-    {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities, true},
-    {"hamilton", &formulation_hamilton, write_canonical, true},
-    {"routh", &formulation_routh, write_canonical, true},
-};
-
-static bool write_as(written *w, const writer_kind *kind) {
-    if (!kind->solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
-    return written_cannot(w,
-                          arena_format(w->memory,
-                                       "velocities can be solved for %d coordinates at most; the system has %zu",
-                                       (int)WRITTEN_SOLVED, w->n),
-                          WRITTEN_BY_LAGRANGE);
-}
-
-static const writer_kind *writer_of(const char *name) {
-    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++)
-        if (strcmp(writers[k].name, name) == 0) return &writers[k];
-    return NULL;
-}
-
-/* Returns a prefix for the names of common subexpressions. No name in the description begins with this prefix. */
-static const char *free_name(const written *w) {
-    static const char *const candidates[] = {"z", "s", "k", "zz", "ss", "kk"};
-    for (size_t k = 0; k < sizeof candidates / sizeof *candidates; k++) {
-        const char *c = candidates[k];
-        bool taken = false;
-        for (size_t i = 0; i < w->n; i++) taken |= strncmp(w->system->coordinates[i].name, c, strlen(c)) == 0;
-        for (size_t i = 0; i < w->system->parameter_count; i++)
-            taken |= strncmp(w->system->parameter_names[i], c, strlen(c)) == 0;
-        for (size_t i = 0; i < w->system->quasi_count; i++)
-            taken |= strncmp(w->system->quasi[i].name, c, strlen(c)) == 0;
-        if (!taken) return c;
-    }
-    return "shared_";
-}
-
 /* Names common subexpressions, so that long texts become readable. */
 static bool share_lines(written *w) {
     size_t count = 0, found;
@@ -342,9 +301,7 @@ static bool share_lines(written *w) {
     written_begin(w, "with");
     for (size_t k = 0; k < found; k++) {
         const char *name = arena_format(w->memory, "%s%zu", w->shared_name, k + 1);
-        if (!name ||
-            !add_line(w, (written_line){.name = name, .defines = name, .left = GRAPH_NONE, .right = definitions[k]}))
-            return false;
+        if (!name || !add_line(w, (written_line){name, name, GRAPH_NONE, definitions[k], .symbol = name})) return false;
     }
     return true;
 }
@@ -366,148 +323,13 @@ static bool omit_resting(written *w) {
     return graph_status(g) == HAMEL_OK;
 }
 
-static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
-    assert(!w->is_explicit || notation != HAMEL_NOTATION_C);
-    hamel_system *s = w->system;
-    s->error = w->error;
-    w->equations = (hamel_equations){.system = s, .n = w->n, .m = w->m};
+bool written_prepare(written *w) {
     w->start.values[SYMBOL_PARAMETER] = w->model->parameters;
     w->start.values[SYMBOL_TIME] = &w->model->settings.start;
     w->start.values[SYMBOL_COORDINATE] = w->model->q0;
-    const writer_kind *kind = writer_of(w->model->formulation->name);
-    if (!kind) return hamel_fail(w->error, HAMEL_INTERNAL, "", 0, "this formulation has no written form");
-    hamel_status status = kind->from->derive(&w->equations);
-    if (status != HAMEL_OK) return status;
-    w->shared_name = free_name(w);
-    w->lines_read = notation != HAMEL_NOTATION_C;
-    bool done = omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w) && write_as(w, kind) &&
-                (!w->lines_read || (generalized_forces(w) && share_lines(w)));
-    if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
-    if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
-    if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);
-    if (w->error->status != HAMEL_OK) return w->error->status;
-    if (done && !out->failed) return HAMEL_OK;
-    return hamel_fail(w->error, HAMEL_LIMIT, "", 0, "the equations are longer than %zu MiB, or memory is exhausted",
-                      out->maximum >> 20);
+    return omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w);
 }
 
-static bool is_writing_interrupted(void *system) {
-    return system_interrupted(system);
-}
-
-typedef struct owned_equations {
-    hamel_written written; /* first, because callers hold a pointer to it */
-    arena memory;          /* memory of the reactions */
-} owned_equations;
-
-/* The result of hamel_write_explicit and the memory of its entries. */
-typedef struct explicit_result {
-    hamel_explicit found; /* first, because callers hold a pointer to it */
-    arena memory;
-} explicit_result;
-
-/* Copies the expressions of the multipliers to the result. */
-static bool copy_reactions(const written *w, hamel_notation notation, owned_equations *to) {
-    const written_part *part = w->lines_read ? w->reaction_part : NULL;
-    size_t count = part ? part->count : 0;
-    hamel_written_reaction *list = arena_alloc(&to->memory, count, sizeof *list);
-    for (size_t k = 0; list && k < count; k++) {
-        text_buffer text;
-        text_buffer_init(&text, MOST_TEXT);
-        print_expression(w, notation, part->lines[k].right, &text);
-        list[k].constraint = arena_format(&to->memory, "%s", part->lines[k].name);
-        list[k].expression = text.bytes ? arena_text(&to->memory, text.bytes, text.length) : NULL;
-        text_buffer_free(&text);
-        if (!list[k].constraint || !list[k].expression) return false;
-    }
-    to->written.reactions = list;
-    to->written.reaction_count = count;
-    return list != NULL;
-}
-
-/* Writes the equations to `out` and `to`, or their explicit form and its entries to `out` and `kept` if `kept` is not
- * NULL. */
-static hamel_status write_to(text_buffer *out, owned_equations *to, explicit_result *kept, const hamel_description *d,
-                             hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
-                             hamel_error *error) {
-    hamel_limits taken = limits ? *limits : hamel_limits_default();
-    hamel_model *model = NULL;
-    arena memory;
-    arena_init(kept ? &kept->memory : &to->memory, taken.memory);
-    arena_init(&memory, taken.memory);
-    text_buffer_init(out, MOST_TEXT);
-    hamel_status status = model_derive(&model, d, &taken, poll, error);
-    if (status == HAMEL_OK) {
-        written w = {.memory = &memory,
-                     .model = model,
-                     .system = model->system,
-                     .error = error,
-                     .n = model->n,
-                     .m = model->m,
-                     .is_explicit = kept != NULL};
-        model->system->poll = poll;
-        w.work_budget = (work_budget){(uint64_t)taken.arranging, false, is_writing_interrupted, model->system};
-        status = write_in(&w, notation, out);
-        *(kept ? &kept->found.simplified : &to->written.simplified) = !w.work_budget.spent;
-        if (status == HAMEL_OK &&
-            !(kept ? print_entries(&w, notation, &kept->found, &kept->memory) : copy_reactions(&w, notation, to)))
-            status = hamel_out_of_memory(error);
-    }
-    arena_free(&memory);
-    hamel_model_free(model);
-    return status;
-}
-
-hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
-                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    hamel_error own = {0};
-    text_buffer text;
-    if (!error) error = &own;
-    *out = NULL;
-    owned_equations *to = calloc(1, sizeof *to);
-    if (!to) return hamel_out_of_memory(error);
-    hamel_status status = write_to(&text, to, NULL, d, notation, limits, poll, error);
-    if (status == HAMEL_OK) to->written.text = text_buffer_take(&text, NULL);
-    if (status == HAMEL_OK)
-        *out = &to->written;
-    else
-        hamel_written_free(&to->written);
-    text_buffer_free(&text);
-    hamel_error_clear(&own);
-    return status; /* cppcheck-suppress memleak ; the caller owns *out */
-}
-
-void hamel_written_free(hamel_written *equations) {
-    if (!equations) return;
-    owned_equations *owned = (owned_equations *)(void *)equations; /* the first member */
-    free(owned->written.text);
-    arena_free(&owned->memory);
-    free(owned);
-}
-
-hamel_status hamel_write_explicit(hamel_explicit **out, const hamel_description *d, hamel_notation notation,
-                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    hamel_error own = {0};
-    text_buffer text;
-    if (!error) error = &own;
-    *out = NULL;
-    explicit_result *result = calloc(1, sizeof *result);
-    if (!result) return hamel_out_of_memory(error);
-    hamel_status status = write_to(&text, NULL, result, d, notation, limits, poll, error);
-    if (status == HAMEL_OK) result->found.text = text_buffer_take(&text, NULL);
-    if (status == HAMEL_OK)
-        *out = &result->found;
-    else
-        hamel_explicit_free(&result->found);
-    text_buffer_free(&text);
-    hamel_error_clear(&own);
-    return status; /* cppcheck-suppress memleak ; the caller owns *out */
-}
-
-void hamel_explicit_free(hamel_explicit *found) {
-    if (!found) return;
-    explicit_result *result = (explicit_result *)(void *)found; /* the first member */
-    free(found->text);
-    arena_free(&result->memory);
-    free(result);
+bool written_finish(written *w) {
+    return !w->lines_read || (generalized_forces(w) && share_lines(w));
 }

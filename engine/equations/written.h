@@ -7,7 +7,7 @@
 #pragma once
 
 #include "engine/algebra/work_budget.h"
-#include "engine/equations/explicit.h"
+#include "engine/equations/equations.h"
 #include "engine/mechanics/equations.h"
 #include "engine/model/model.h"
 
@@ -15,15 +15,17 @@ typedef struct written_line {
     const char *name;       /* name of the coordinate or constraint to which the line belongs */
     const char *defines;    /* left-hand side of a definition, such as "x'"; NULL: the left-hand side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
-    const char *symbol;     /* of an entry such as M[x, y]: "M"; otherwise NULL */
-    const char *index[3];   /* names of the indices of an entry; NULL after the last index */
-    bool index_is_text;     /* true if an index is not a name, as the origin of a force */
+    /* The entry of the quantity that the line defines. */
+    const char *symbol;   /* "M" in M[x, y], "lambda" in lambda(rod); NULL if the line is an equation */
+    const char *index[3]; /* names of the indices of an entry; NULL after the last index */
+    bool index_is_text;   /* true if an index is not a name, as the origin of a force */
 } written_line;
 
 typedef struct written_part {
     const char *title;
     written_line *lines;
     size_t count, capacity;
+    bool keeps_title; /* print the title even if there are no lines */
 } written_part;
 
 enum { WRITTEN_PARTS = 16 };
@@ -34,6 +36,9 @@ typedef struct written_divisor {
     double start;   /* initial value */
     const char *of; /* text that lists the rates in which the divisor occurs */
 } written_divisor;
+
+/* The output of a writer. Forms other than WRITTEN_EQUATIONS define quantities and have no C code. */
+typedef enum written_form { WRITTEN_EQUATIONS, WRITTEN_EXPLICIT, WRITTEN_FORMS } written_form;
 
 typedef struct written {
     arena *memory;
@@ -46,15 +51,15 @@ typedef struct written {
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
     graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */
     size_t acting;       /* number of constraints that act */
-    bool is_explicit;    /* true: write the explicit form (explicit.c) instead of the equations */
-    const char *law;     /* equation of motion in which the entries of the explicit form occur, or NULL */
+    written_form form;
+    const char *form_name; /* such as "explicit form"; NULL: the equations of motion */
+    const char *law;       /* equation of motion in which the entries of the explicit form occur, or NULL */
     const char *omitted[WRITTEN_PARTS]; /* symbols of parts that are omitted, because the work budget is spent */
     size_t omitted_count;
     bool lines_read; /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
-    const written_part *reaction_part; /* the expressions of the multipliers; NULL if they are not written */
-    const char **extra_names;          /* names of velocities n, n + 1, ... */
+    const char **extra_names; /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
     graph_point start;       /* the initial configuration, at which pivots are compared */
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
@@ -84,19 +89,30 @@ typedef struct written {
  * reported. With more coordinates, the expressions are usually too long to read. */
 enum { WRITTEN_SOLVED = 24 };
 
-/* Adds an empty part, to which the lines added later belong. */
+/* Derives the reactions, nonideal forces and inertia terms from w->equations. Call it before the lines are added. */
+bool written_prepare(written *w);
+
+/* Adds the generalized forces and the names of common subexpressions, after the lines of the form. Both functions
+ * return false after an error, or if out of memory. */
+bool written_finish(written *w);
+
+/* Adds an empty part, to which the lines added later belong. There are at most WRITTEN_PARTS parts. */
 void written_begin(written *w, const char *title);
 
 /* Adds the line `name: left = right`. Both sides are arranged first. Returns false if out of memory. */
 bool written_equation(written *w, const char *name, graph_node left, graph_node right);
 
-/* Adds `defines = right`. Returns false if out of memory or if `defines` is NULL. */
+/* Adds `defines = right`, an entry without indices. Returns false if out of memory or if `defines` is NULL. */
 bool written_definition(written *w, const char *name, const char *defines, graph_node right);
 
 /* Adds the line `letter[index] = right`, unless the arranged `right` is 0. Returns false if out of memory. */
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right);
 
-/* Removes the lines of the current part and records that the part `letter` is omitted. Returns true. */
+/* Adds the line `lambda(name of constraint c) = right`. Returns false if out of memory. */
+bool written_multiplier(written *w, size_t c, graph_node right);
+#define WRITTEN_MULTIPLIER "lambda" /* symbol of the entry */
+
+/* Removes the lines of the current part and records that the entries of `letter` are omitted. Returns true. */
 bool written_omit(written *w, const char *letter);
 
 /* Adds the definitions of q'_i for the coordinates with velocity[i] >= 0. */
@@ -211,7 +227,7 @@ bool write_canonical(written *w, const char *as);        /* canonical.c: hamilto
 
 void print_text(const written *w, text_buffer *out);
 void print_latex(const written *w, text_buffer *out);
-void print_expression(const written *w, hamel_notation in, graph_node node, text_buffer *out); /* text or LaTeX */
-/* Prints each definition, as text or in LaTeX, as an entry of `to`, in `memory`. Returns false if out of memory. */
-bool print_entries(const written *w, hamel_notation in, hamel_explicit *to, arena *memory);
+/* Sets to->entries, to->count and to->omitted from the lines that define quantities. Entries are printed as text or in
+ * LaTeX. Returns false if out of memory. */
+bool print_entries(const written *w, hamel_notation in, hamel_written *to, arena *memory);
 bool print_c(written *w, text_buffer *out); /* returns false after an error or if out of memory */

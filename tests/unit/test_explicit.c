@@ -1,7 +1,6 @@
 /* test_explicit.c — engine/equations/explicit.c: the explicit forms agree with textbooks, with finite differences of
  * the kinetic energy, and with the accelerations that the engine computes. */
 #include "engine/dynamics/dynamics.h"
-#include "engine/equations/explicit.h"
 #include "engine/mechanics/formulation.h"
 #include "engine/system/binder.h"
 #include "tests/unit/fixture.h"
@@ -20,8 +19,8 @@
 #include <cmocka.h>
 
 /* Returns the explicit form of an open example, or NULL if the function is not quadratic. */
-static hamel_explicit *explicit_of(const written_example *e, hamel_notation notation, double arranging) {
-    hamel_explicit *found = NULL;
+static hamel_written *explicit_of(const written_example *e, hamel_notation notation, double arranging) {
+    hamel_written *found = NULL;
     hamel_error error = {0};
     hamel_limits limits = hamel_limits_default();
     limits.arranging = arranging;
@@ -42,13 +41,13 @@ static void open_named(written_example *e, const char *name, const char *as) {
 static void assert_lines(const char *name, const char *as, hamel_notation notation, const char *const *lines) {
     written_example e;
     open_named(&e, name, as);
-    hamel_explicit *found = explicit_of(&e, notation, hamel_limits_default().arranging);
+    hamel_written *found = explicit_of(&e, notation, hamel_limits_default().arranging);
     assert_non_null(found);
     assert_true(found->simplified);
     assert_int_equal(found->omitted.count, 0);
     for (; *lines; lines++)
         if (!strstr(found->text, *lines)) fail_msg("%s: no line %s in\n%s", name, *lines, found->text);
-    hamel_explicit_free(found);
+    hamel_written_free(found);
     written_close(&e);
 }
 
@@ -142,7 +141,7 @@ static void the_kinetic_energy_is_restricted_to_the_constraints(void **state) {
 /* The entries of one example as nodes, and T or L in the same graph. */
 typedef struct parsed {
     written_example example;
-    hamel_explicit *form;
+    hamel_written *form;
     hamel_system *s;
     graph_node *value; /* value[form->count] */
     graph_node T;
@@ -150,7 +149,7 @@ typedef struct parsed {
     size_t n;
 } parsed;
 
-static bool has_symbol(const hamel_explicit_entry *e, const char *letter) {
+static bool has_symbol(const hamel_written_entry *e, const char *letter) {
     return strcmp(e->symbol, letter) == 0;
 }
 
@@ -160,7 +159,7 @@ static graph_node no_reaction(void *context, syntax_quantity quantity, const int
     return graph_number(((hamel_system *)context)->graph, 0);
 }
 
-static graph_node read_entry(parsed *p, const hamel_explicit_entry *e) {
+static graph_node read_entry(parsed *p, const hamel_written_entry *e) {
     hamel_expression expression = {.text = e->value, .pointer = ""};
     system_quantities quantities = {p->s, no_reaction};
     graph_node node = system_bind(p->s, &expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, &quantities);
@@ -194,7 +193,7 @@ static bool parse_example(parsed *p, const char *name, hamel_error *error) {
     assert_true(p->value && p->values);
     for (int round = 0; round < 2; round++) /* first the common subexpressions */
         for (size_t k = 0; k < p->form->count; k++) {
-            const hamel_explicit_entry *e = &p->form->entries[k];
+            const hamel_written_entry *e = &p->form->entries[k];
             bool known = false;
             for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) known |= has_symbol(e, letters[i]);
             if (known != (round == 1)) continue;
@@ -211,7 +210,7 @@ static bool parse_example(parsed *p, const char *name, hamel_error *error) {
 }
 
 static void close_example(parsed *p) {
-    hamel_explicit_free(p->form);
+    hamel_written_free(p->form);
     free(p->value);
     free(p->values);
     if (p->s) p->s->error = NULL;
@@ -288,7 +287,7 @@ typedef struct explicit_sums {
 static void add_up(parsed *p, const moving_state *x, explicit_sums *sums) {
     memset(sums, 0, sizeof *sums);
     for (size_t e = 0; e < p->form->count; e++) {
-        const hamel_explicit_entry *entry = &p->form->entries[e];
+        const hamel_written_entry *entry = &p->form->entries[e];
         double value = value_at(p, p->value[e], x);
         int32_t i[3] = {-1, -1, -1};
         for (int k = 0; k < 3 && entry->indices[k]; k++) i[k] = system_coordinate_index(p->s, entry->indices[k]);
@@ -411,7 +410,7 @@ static bool parse_parts(parsed *p, char letter, graph_node *sum) {
     for (size_t round = 0; missing && round <= p->form->count; round++) {
         missing = false;
         for (size_t k = 0; k < p->form->count; k++) {
-            const hamel_explicit_entry *e = &p->form->entries[k];
+            const hamel_written_entry *e = &p->form->entries[k];
             if (p->value[k] || e->indices[0] || strchr(e->symbol, '\'')) continue;
             hamel_error error = {0};
             hamel_expression expression = {.text = e->value, .pointer = ""};
@@ -514,7 +513,7 @@ static void parts_beyond_the_work_budget_are_omitted(void **state) {
         written_example e;
         char remark[80];
         written_open_example(&e, cases[k][0], "lagrange");
-        hamel_explicit *found = explicit_of(&e, HAMEL_NOTATION_TEXT, 0);
+        hamel_written *found = explicit_of(&e, HAMEL_NOTATION_TEXT, 0);
         assert_non_null(found);
         assert_false(found->simplified);
         assert_int_equal(found->omitted.count, 1);
@@ -523,18 +522,17 @@ static void parts_beyond_the_work_budget_are_omitted(void **state) {
         assert_non_null(strstr(found->text, remark));
         assert_non_null(strstr(found->text, "\nT2 = "));
         assert_null(strstr(found->text, cases[k][2]));
-        hamel_explicit_free(found);
+        hamel_written_free(found);
         written_close(&e);
     }
 }
 
-static void assert_rejected(const char *name, const char *as, const char *reason) {
+static void assert_rejected(const char *name, const char *as, hamel_notation notation, const char *reason) {
     written_example e;
-    hamel_explicit *found = NULL;
+    hamel_written *found = NULL;
     hamel_error error = {0};
     open_named(&e, name, as);
-    hamel_status status =
-        hamel_write_explicit(&found, &e.description.description, HAMEL_NOTATION_TEXT, NULL, NULL, &error);
+    hamel_status status = hamel_write_explicit(&found, &e.description.description, notation, NULL, NULL, &error);
     assert_int_equal(status, HAMEL_INVALID);
     assert_null(found);
     assert_non_null(strstr(error.faults[0].message, reason));
@@ -545,12 +543,17 @@ static void assert_rejected(const char *name, const char *as, const char *reason
 static void functions_that_are_not_quadratic_are_rejected(void **state) {
     (void)state;
     assert_rejected("{`hamel`: 1, `coordinates`: [`x`], `lagrangian`: `-sqrt(1 - x'^2)`," AT_ONCE, "lagrange",
-                    "the Lagrangian is not quadratic in the velocities");
+                    HAMEL_NOTATION_TEXT, "the Lagrangian is not quadratic in the velocities");
     assert_rejected("{`hamel`: 1, `coordinates`: [`x`], `kinetic_energy`: `x'^2/2 + x'^4`," AT_ONCE, "lagrange",
-                    "the kinetic energy is not quadratic in the velocities");
+                    HAMEL_NOTATION_TEXT, "the kinetic energy is not quadratic in the velocities");
     assert_rejected("{`hamel`: 1, `coordinates`: [`x`], `acceleration_energy`: `x''^2/2`," AT_ONCE, "lagrange",
-                    "has no kinetic energy");
-    assert_rejected("heavy_top", "hamilton", "Hamilton's equations have no explicit form");
+                    HAMEL_NOTATION_TEXT, "has no kinetic energy");
+    assert_rejected("heavy_top", "hamilton", HAMEL_NOTATION_TEXT, "Hamilton's equations have no explicit form");
+}
+
+static void the_explicit_form_cannot_be_written_as_c(void **state) {
+    (void)state;
+    assert_rejected("heavy_top", "lagrange", HAMEL_NOTATION_C, "the explicit form cannot be written as C");
 }
 
 int main(void) {
@@ -566,6 +569,7 @@ int main(void) {
         cmocka_unit_test(the_entries_of_all_examples_give_their_energies_and_accelerations),
         cmocka_unit_test(the_parts_of_all_examples_give_the_routhian_and_the_restricted_energy),
         cmocka_unit_test(parts_beyond_the_work_budget_are_omitted),
+        cmocka_unit_test(the_explicit_form_cannot_be_written_as_c),
         cmocka_unit_test(functions_that_are_not_quadratic_are_rejected),
     };
     return cmocka_run_group_tests_name("explicit", tests, NULL, NULL);

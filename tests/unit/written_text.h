@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/read/describe.h"
+#include "engine/equations/equations.h"
 #include "engine/model/model.h"
 
 typedef struct written_example {

@@ -1,0 +1,50 @@
+/* equations.h — equations of motion, written out as text, LaTeX or C, in the formulation of a description's simulation.
+ *
+ * Each form is written by one function, hamel_write_X. All forms have the same type, hamel_written: a text, and a list
+ * of the quantities that the text defines. README.md contains the definitions of the quantities. */
+#pragma once
+
+#include "engine/hamel.h"
+
+typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
+
+/* A quantity that a text defines. The entry of M[x, y] has the symbol "M" and the indices "x" and "y". The entry of
+ * lambda(rod), the multiplier of the constraint rod, has the symbol "lambda" and the index "rod". */
+typedef struct hamel_written_entry {
+    const char *symbol;     /* a symbol such as "M", or the name of a velocity, force or common subexpression */
+    const char *indices[3]; /* names of coordinates, quasi-velocities or constraints; NULL after the last index */
+    const char *value;      /* expression in the notation of the text */
+} hamel_written_entry;
+
+typedef struct hamel_written {
+    char *text;
+    bool simplified; /* false if the work budget was spent */
+    /* entries[count]: the quantities that the text defines, in its order. Entries M[x, y] that are 0 are omitted. Names
+     * such as z1, whose entries are last, stand for common subexpressions. In C there are no entries. */
+    const hamel_written_entry *entries;
+    size_t count;
+    hamel_names omitted; /* symbols whose entries are omitted, because the work budget was spent */
+} hamel_written;
+
+/* Writes the equations of motion of `d`. The notation is that of descriptions, LaTeX (an align environment for each
+ * part) or C. The C function computes the rates of the state and needs only <math.h>. In text and LaTeX, maggi,
+ * gibbs-appell and boltzmann-hamel have an entry lambda(c) for each unique multiplier. Coefficients are collected,
+ * factored and reduced by identities of sines and cosines, within the work budget limits->arranging. If the budget is
+ * spent, the remaining terms are written as derived, and the text contains a note. `limits`, `poll` and `error` are as
+ * for hamel_model_create. If the equations of the formulation cannot be written, returns HAMEL_INVALID, with the
+ * reason. On success the caller owns *out and frees it with hamel_written_free. */
+hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+
+/* Writes the explicit form of the equations of motion: the kinetic energy by degree in the velocities, and the
+ * coefficients of the equations that follow from its parts. The formulation selects the function that is split by
+ * degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for kane,
+ * maggi, gibbs-appell and boltzmann-hamel. The arguments and errors are as for hamel_write_equations. If the function
+ * is not quadratic, the formulation is hamilton, or the notation is C, returns HAMEL_INVALID. */
+hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
+                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+
+/* Returns true for the entry of a multiplier, lambda(c). */
+bool hamel_entry_is_reaction(const hamel_written_entry *entry);
+
+void hamel_written_free(hamel_written *equations);
