@@ -71,7 +71,7 @@ static graph_node in_momenta(written *w, const legendre *l, graph_node node) {
 static bool momenta(written *w, const legendre *l, const char *title) {
     written_begin(w, title);
     for (size_t i = 0; i < w->n; i++)
-        if (l->p[i] >= 0 && !written_definition(w, l->name[i], l->name[i], w->equations.momentum[i])) return false;
+        if (l->p[i] >= 0 && !written_definition(w, l->name[i], w->equations.momentum[i])) return false;
     return true;
 }
 
@@ -83,12 +83,12 @@ static graph_node momentum_rate(written *w, const legendre *l, size_t i) {
 
 static bool canonical_equations(written *w, const legendre *l) {
     written_begin(w, "Hamiltonian");
-    if (!written_definition(w, "H", "H", in_momenta(w, l, w->equations.jacobi))) return false;
+    if (!written_definition(w, "H", in_momenta(w, l, w->equations.jacobi))) return false;
     written_begin(w, "canonical equations");
     if (!written_velocities(w, l->velocity)) return false;
     for (size_t i = 0; i < w->n; i++) {
         const char *rate = arena_format(w->memory, "%s'", l->name[i]);
-        if (!written_definition(w, l->name[i], rate, momentum_rate(w, l, i))) return false;
+        if (!written_definition(w, rate, momentum_rate(w, l, i))) return false;
     }
     return true;
 }
@@ -104,7 +104,7 @@ static graph_node routhian_of(written *w, const legendre *l) {
 
 static bool routhian(written *w, const legendre *l) {
     written_begin(w, "Routhian");
-    return written_definition(w, "R", "R", routhian_of(w, l));
+    return written_definition(w, "R", routhian_of(w, l));
 }
 
 /* Splits the Routhian as a function of the velocities that are not cyclic (Kelvin and Tait). */

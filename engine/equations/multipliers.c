@@ -21,8 +21,8 @@ static bool pattern_lines(written *w, const char *letter, const matrix_pattern *
         const matrix_entry *entry = &p->entries[k];
         if (rows_are_constraints && !w->acts[entry->row]) continue;
         const char *row = rows_are_constraints ? s->constraints[entry->row].name : s->coordinates[entry->row].name;
-        const char *name = arena_format(w->memory, "%s[%s, %s]", letter, row, s->coordinates[entry->column].name);
-        if (!written_definition(w, row, name, entry->node)) return false;
+        const char *const index[3] = {row, s->coordinates[entry->column].name};
+        if (!written_upright_entry(w, letter, index, entry->node)) return false;
     }
     return true;
 }
@@ -32,7 +32,7 @@ static bool vector_lines(written *w, const char *letter, const graph_node *value
     for (size_t i = 0; i < count; i++) {
         const char *of = constraints ? w->system->constraints[i].name : w->system->coordinates[i].name;
         if (graph_is_zero(w->system->graph, values[i]) || (constraints && !w->acts[i])) continue;
-        if (!written_definition(w, of, arena_format(w->memory, "%s[%s]", letter, of), values[i])) return false;
+        if (!written_upright_entry(w, letter, (const char *const[3]){of}, values[i])) return false;
     }
     return true;
 }

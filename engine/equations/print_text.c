@@ -93,8 +93,8 @@ static void latex_words(const char *text, size_t length, text_buffer *out) {
 
 /* Prints the left-hand side of a definition: "q'", "M[x, y]", "gamma[c; u, v]". */
 static void latex_defined(const written_line *line, text_buffer *out) {
-    const char *bracket = strchr(line->defines, '['), *prime = strchr(line->defines, '\'');
-    if (line->symbol && line->index[0] && !line->index_is_text) {
+    const char *prime = strchr(line->defines, '\'');
+    if (line->index[0] && !line->upright) {
         latex_stem(line->symbol, strlen(line->symbol), out);
         text_buffer_puts(out, "_{");
         for (int k = 0; k < 3 && line->index[k]; k++) {
@@ -104,9 +104,10 @@ static void latex_defined(const written_line *line, text_buffer *out) {
         text_buffer_puts(out, "}");
         return;
     }
-    if (bracket && strchr(line->name, '[') == NULL) {
-        latex_stem(line->defines, (size_t)(bracket - line->defines), out);
-        latex_words(bracket + 1, (size_t)(strrchr(bracket, ']') - bracket - 1), out);
+    if (line->index[0]) {
+        size_t stem = strlen(line->symbol);
+        latex_stem(line->symbol, stem, out);
+        latex_words(line->defines + stem + 1, strlen(line->defines) - stem - 2, out);
         return;
     }
     if (prime) text_buffer_puts(out, "\\dot{");

@@ -281,8 +281,7 @@ static bool chosen_velocities(written *w, const freedoms *f) {
     if (w->system->quasi_count > 0 || f->quasi_count == 0) return true;
     written_begin(w, "velocities along the directions of constraints");
     for (size_t k = 0; k < f->quasi_count; k++)
-        if (is_chosen(w, f, k) && !written_definition(w, f->quasi[k].name, f->quasi[k].name, f->quasi[k].definition))
-            return false;
+        if (is_chosen(w, f, k) && !written_definition(w, f->quasi[k].name, f->quasi[k].definition)) return false;
     return true;
 }
 
@@ -342,14 +341,14 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
     if (!x || !rest) return false;
     for (size_t r = 0; r < f->count; r++) {
         for (size_t s = r + 1; s < f->count; s++) {
-            const char *line = arena_format(w->memory, "gamma[%s; %s, %s]", name, f->name[r], f->name[s]);
+            const char *const index[3] = {name, f->name[r], f->name[s]};
             for (size_t k = 0; k < w->n; k++) x[k] = graph_partial(g, velocity_of(w, f, k), f->symbol[s]);
-            if (!written_definition(w, name, line, contract_curl(w, f, form, r, x))) return false;
+            if (!written_upright_entry(w, "gamma", index, contract_curl(w, f, form, r, x))) return false;
         }
-        const char *line = arena_format(w->memory, "gamma[%s; %s, t]", name, f->name[r]);
+        const char *const index[3] = {name, f->name[r], "t"};
         for (size_t k = 0; k < w->n; k++) x[k] = graph_substitute(g, velocity_of(w, f, k), SYMBOL_VELOCITY, rest, most);
         graph_node sum = graph_add(g, contract_curl(w, f, form, r, x), contract_time(w, f, form, r, rest));
-        if (!written_definition(w, name, line, sum)) return false;
+        if (!written_upright_entry(w, "gamma", index, sum)) return false;
     }
     return true;
 }
@@ -404,7 +403,7 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     const graph_node *zeros = node_array(w->system, most);
     if (!zeros) return false;
     graph_node bias = graph_substitute(g, whole, SYMBOL_ACCELERATION, zeros, most);
-    return written_definition(w, "S", "S", graph_sub(g, whole, bias));
+    return written_definition(w, "S", graph_sub(g, whole, bias));
 }
 
 /* Adds the multipliers to the unknowns, because forces depend on reactions. u' and λ together solve Lagrange's n

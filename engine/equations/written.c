@@ -57,17 +57,18 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
     return add_line(w, (written_line){.name = name, .left = readable(w, left), .right = readable(w, right)});
 }
 
-/* Adds a line that defines a quantity, after its right-hand side is arranged. If `nonzero`, a right-hand side of 0 is
- * not listed. */
-static bool add_definition(written *w, written_line line, bool nonzero) {
+/* Adds a line that defines a quantity, after its right-hand side is arranged. Entries with the value 0 are omitted. */
+static bool add_entry(written *w, written_line line) {
     if (!w->lines_read || !line.defines) return line.defines != NULL;
+    line.left = GRAPH_NONE;
     line.right = readable(w, line.right);
-    return (nonzero && graph_is_zero(w->system->graph, line.right)) || add_line(w, line);
+    return graph_is_zero(w->system->graph, line.right) || add_line(w, line);
 }
 
-bool written_definition(written *w, const char *name, const char *defines, graph_node right) {
-    written_line line = {.name = name, .defines = defines, .left = GRAPH_NONE, .right = right, .symbol = defines};
-    return add_definition(w, line, defines && strchr(defines, '['));
+bool written_definition(written *w, const char *defines, graph_node right) {
+    if (!w->lines_read || !defines) return defines != NULL;
+    return add_line(
+        w, (written_line){.defines = defines, .left = GRAPH_NONE, .right = readable(w, right), .symbol = defines});
 }
 
 /* Returns "M[x, y]", "Gamma[k; r, s]" or a similar name, or NULL if out of memory. */
@@ -78,13 +79,18 @@ static const char *name_of_entry(written *w, const char *letter, const char *con
 }
 
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right) {
-    written_line line = {.name = letter,
-                         .defines = name_of_entry(w, letter, index),
-                         .left = GRAPH_NONE,
-                         .right = right,
-                         .symbol = letter,
-                         .index = {index[0], index[1], index[2]}};
-    return add_definition(w, line, true);
+    return add_entry(w, (written_line){.defines = name_of_entry(w, letter, index),
+                                       .right = right,
+                                       .symbol = letter,
+                                       .index = {index[0], index[1], index[2]}});
+}
+
+bool written_upright_entry(written *w, const char *letter, const char *const index[3], graph_node right) {
+    return add_entry(w, (written_line){.defines = name_of_entry(w, letter, index),
+                                       .right = right,
+                                       .symbol = letter,
+                                       .index = {index[0], index[1], index[2]},
+                                       .upright = true});
 }
 
 bool written_multiplier(written *w, size_t c, graph_node right) {
@@ -107,8 +113,7 @@ bool written_omit(written *w, const char *letter) {
 bool written_velocities(written *w, const graph_node *velocity) {
     for (size_t i = 0; i < w->n; i++) {
         const char *name = w->system->coordinates[i].name;
-        if (velocity[i] >= 0 && !written_definition(w, name, arena_format(w->memory, "%s'", name), velocity[i]))
-            return false;
+        if (velocity[i] >= 0 && !written_definition(w, arena_format(w->memory, "%s'", name), velocity[i])) return false;
     }
     return true;
 }
@@ -219,9 +224,12 @@ static bool generalized_forces(written *w) {
         const generalized_force *f = &all[k];
         const char *name = w->system->coordinates[f->coordinate].name;
         if (f->friction >= 0 && !w->acts[w->system->frictions[f->friction].constraint]) continue;
-        const char *defines = arena_format(w->memory, "Q[%s; %s]", name, f->origin);
-        written_line line = {name, defines, GRAPH_NONE, without_resting(w, f->node), "Q", {name, f->origin}, true};
-        if (!add_definition(w, line, true)) return false;
+        written_line line = {.defines = arena_format(w->memory, "Q[%s; %s]", name, f->origin),
+                             .right = without_resting(w, f->node),
+                             .symbol = "Q",
+                             .index = {name, f->origin},
+                             .upright = true};
+        if (!add_entry(w, line)) return false;
     }
     return true;
 }
@@ -301,7 +309,9 @@ static bool share_lines(written *w) {
     written_begin(w, "with");
     for (size_t k = 0; k < found; k++) {
         const char *name = arena_format(w->memory, "%s%zu", w->shared_name, k + 1);
-        if (!name || !add_line(w, (written_line){name, name, GRAPH_NONE, definitions[k], .symbol = name})) return false;
+        if (!name ||
+            !add_line(w, (written_line){.defines = name, .left = GRAPH_NONE, .right = definitions[k], .symbol = name}))
+            return false;
     }
     return true;
 }

@@ -12,13 +12,13 @@
 #include "engine/model/model.h"
 
 typedef struct written_line {
-    const char *name;       /* name of the coordinate or constraint to which the line belongs */
+    const char *name;       /* name of the coordinate or constraint to which an equation belongs */
     const char *defines;    /* left-hand side of a definition, such as "x'"; NULL: the left-hand side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
     /* The entry of the quantity that the line defines. */
     const char *symbol;   /* "M" in M[x, y], "lambda" in lambda(rod); NULL if the line is an equation */
     const char *index[3]; /* names of the indices of an entry; NULL after the last index */
-    bool index_is_text;   /* true if an index is not a name, as the origin of a force */
+    bool upright;         /* LaTeX: the indices are one upright text, as in Q_{\text{x; gravity}} */
 } written_line;
 
 typedef struct written_part {
@@ -103,10 +103,13 @@ void written_begin(written *w, const char *title);
 bool written_equation(written *w, const char *name, graph_node left, graph_node right);
 
 /* Adds `defines = right`, an entry without indices. Returns false if out of memory or if `defines` is NULL. */
-bool written_definition(written *w, const char *name, const char *defines, graph_node right);
+bool written_definition(written *w, const char *defines, graph_node right);
 
 /* Adds the line `letter[index] = right`, unless the arranged `right` is 0. Returns false if out of memory. */
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right);
+
+/* Like written_entry. In LaTeX, the indices are one upright text. */
+bool written_upright_entry(written *w, const char *letter, const char *const index[3], graph_node right);
 
 /* Adds the line `lambda(name of constraint c) = right`. Returns false if out of memory. */
 bool written_multiplier(written *w, size_t c, graph_node right);

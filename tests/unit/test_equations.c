@@ -11,6 +11,50 @@
 
 #include <cmocka.h>
 
+/* The momentum of x[2] is constant. Two forces act on x[1]. */
+#define FAMILY                                                                                                        \
+    "{`hamel`: 1, `coordinates`: [{`for`: `i = 1..2`, `name`: `x[i]`}], `kinetic_energy`: `sum(i, 1, 2, x[i]'^2)/2`," \
+    "`potential_energy`: `x[1]`, `generalized_forces`: {`x[1]`: `-x[1]'`}, `simulation`: {`stop`: 1}}"
+
+static void the_rate_of_an_indexed_variable_is_written_if_it_is_0(void **state) {
+    (void)state;
+    written_example e;
+    written_open(&e, FAMILY, "hamilton");
+    char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
+    assert_non_null(strstr(text, "\np_x[2]' = 0\n"));
+    free(text);
+    written_close(&e);
+}
+
+static void latex_has_all_indices_of_an_entry_with_indexed_names(void **state) {
+    (void)state;
+    written_example e;
+    written_open(&e, FAMILY, "gauss");
+    char *text = written_equations(&e, HAMEL_NOTATION_LATEX);
+    assert_non_null(strstr(text, "M_{\\text{x[1], x[1]}} &= 1 "));
+    assert_non_null(strstr(text, "Q_{\\text{x[1]; potential\\_energy}} &= -1 "));
+    assert_non_null(strstr(text, "Q_{\\text{x[1]; generalized\\_forces}} &= -\\dot{x_{1}}\n"));
+    free(text);
+    written_close(&e);
+}
+
+static void coefficients_have_symbols_and_indices(void **state) {
+    (void)state;
+    written_example e;
+    hamel_written *w = NULL;
+    size_t coefficients = 0;
+    written_open_example(&e, "papastavridis_2_13_7_rolling_disk", "boltzmann-hamel");
+    const hamel_description *d = &e.description.description;
+    assert_int_equal(hamel_write_equations(&w, d, HAMEL_NOTATION_TEXT, NULL, NULL, NULL), HAMEL_OK);
+    for (size_t k = 0; k < w->count; k++) {
+        assert_null(strchr(w->entries[k].symbol, '['));
+        coefficients += strcmp(w->entries[k].symbol, "gamma") == 0 && w->entries[k].indices[2];
+    }
+    assert_true(coefficients > 0);
+    hamel_written_free(w);
+    written_close(&e);
+}
+
 /* Returns the line that the text contains for an entry, such as "M[x, y] = m". The caller frees it. */
 static char *line_of_entry(const hamel_written_entry *e) {
     bool is_force = strcmp(e->symbol, "Q") == 0;
@@ -71,6 +115,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_the_quantities_that_the_text_defines),
         cmocka_unit_test(c_code_has_no_entries),
+        cmocka_unit_test(coefficients_have_symbols_and_indices),
+        cmocka_unit_test(the_rate_of_an_indexed_variable_is_written_if_it_is_0),
+        cmocka_unit_test(latex_has_all_indices_of_an_entry_with_indexed_names),
     };
     return cmocka_run_group_tests_name("equations", tests, NULL, NULL);
 }
