@@ -168,16 +168,30 @@ static hamel_status refuse_chaplygin(const hamel_equations *e, size_t constraint
     return status;
 }
 
+/* Returns the first occurrence of each coordinate, in the system's memory, or NULL after adding an error. */
+static occurrence *all_occurrences(hamel_equations *e) {
+    absences all = {.e = e};
+    occurrence *found = arena_alloc(e->system->memory, e->n, sizeof *found);
+    if (found && list_absences(&all) && find_occurrences(&all, found)) return found;
+    (void)equations_exhausted(e->system);
+    return NULL;
+}
+
+bool chaplygin_find_absent(hamel_equations *e, bool from_constraints, bool *absent) {
+    const occurrence *found = all_occurrences(e);
+    const occurrence_place least = from_constraints ? ABSENT : IN_CONSTRAINT;
+    for (size_t i = 0; found && i < e->n; i++) absent[i] = found[i].place >= least;
+    return found != NULL;
+}
+
 hamel_status chaplygin_derive(hamel_equations *e) {
     hamel_system *s = e->system;
     hamel_status status = voronets_derive(e);
     if (status != HAMEL_OK || e->m == 0) return status;
-    absences all = {.e = e};
-    occurrence *found = arena_alloc(s->memory, e->n, sizeof *found);
     size_t rest = 0;
+    const occurrence *found = all_occurrences(e);
     e->independent = arena_alloc(s->memory, e->n, sizeof *e->independent);
-    if (!found || !e->independent || !list_absences(&all) || !find_occurrences(&all, found))
-        return equations_exhausted(s);
+    if (!found || !e->independent) return equations_exhausted(s);
     for (size_t i = 0; i < e->n; i++) e->independent[i] = found[i].place != ABSENT;
     int most = generic_rank(e, NULL, &rest), rank = generic_rank(e, found, &rest);
     if (most < 0 || rank < 0) return equations_exhausted(s);

@@ -117,6 +117,11 @@ hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hame
  * user's quasi-velocities. Lagrange's equations must have been derived. */
 hamel_status boltzmann_hamel_coefficients(hamel_equations *e) HAMEL_CHECKED;
 
+/* chaplygin.c: sets absent[i] for the coordinates that no energy or force contains. If `from_constraints` is true, no
+ * constraint may contain them either. Lagrange's equations must have been derived. Adds an error and returns false on
+ * failure. */
+bool chaplygin_find_absent(hamel_equations *e, bool from_constraints, bool *absent) HAMEL_CHECKED;
+
 /* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false
  * on failure. */
 bool appell_add_term(hamel_equations *e, graph_node term);
