@@ -206,24 +206,22 @@ static graph_node left_side(solved_form *s, size_t r) {
     return graph_sub(g, graph_sub(g, rate, derivative_along(s, s->Ko, i)), coupling(s, i));
 }
 
-/* Returns the forces on q_k without reactions. If K is T, they include those of the potential. */
-static graph_node force_with_potential(written *w, size_t k) {
+static graph_node minus_potential_slope(written *w, graph_node sum, size_t k) {
     hamel_system *system = w->system;
     graph *g = system->graph;
-    graph_node sum = written_force(w, k);
     for (size_t i = 0; i < system->potential_count; i++)
         sum = graph_sub(g, sum, graph_partial(g, system->potential[i], system->q[k]));
     return sum;
 }
 
-/* Returns d/dt ∂T/∂q'_k − ∂T/∂q_k. */
+/* Returns the forces on q_k, including those of the potential, without reactions. */
+static graph_node force_with_potential(written *w, size_t k) {
+    return minus_potential_slope(w, written_force(w, k), k);
+}
+
+/* Returns d/dt ∂T/∂q'_k − ∂T/∂q_k, if the potential is free of velocities. */
 static graph_node inertia_without_potential(written *w, size_t k) {
-    hamel_system *system = w->system;
-    graph *g = system->graph;
-    graph_node sum = written_inertia(w, k);
-    for (size_t i = 0; i < system->potential_count; i++)
-        sum = graph_sub(g, sum, graph_partial(g, system->potential[i], system->q[k]));
-    return sum;
+    return minus_potential_slope(w, written_inertia(w, k), k);
 }
 
 static const char *title_of_motion(const solved_form *s) {
