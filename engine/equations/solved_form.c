@@ -14,11 +14,11 @@
  *
  * The dependent velocities are those of coordinates that are absent from energies and forces, as far as the constraints
  * can be solved for them at the initial state. Textbooks usually make the same choice, such as the coordinates of the
- * center of a rolling disk. In Chaplygin's equations, the coordinates are also absent from the constraints. The equations do not use the projected Lagrange equations, so that tests can compare the two. */
+ * center of a rolling disk. If possible, no divisor depends on the state. In Chaplygin's equations, the coordinates are also absent from the constraints. The equations do not use the projected Lagrange equations, so that tests can compare the two. */
 #include "engine/equations/freedoms.h"
 #include "engine/mechanics/formulation.h"
 
-#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct solved_form {
@@ -258,11 +258,111 @@ static bool write_motion(solved_form *s) {
     return graph_status(g) == HAMEL_OK;
 }
 
+/* Fills a[c * n + i] with the coefficient of velocity i in acting constraint c. Returns the number of these constraints,
+ * or 0 if a constraint is not linear in the velocities or restricts accelerations. */
+static size_t list_rows(const written *w, graph_node *a) {
+    graph *g = w->system->graph;
+    size_t rows = 0;
+    for (size_t c = 0; c < w->m; c++) {
+        if (!w->acts[c]) continue;
+        if (w->equations.velocity[c] < 0) return 0;
+        for (size_t i = 0; i < w->n; i++) {
+            graph_node x = a[rows * w->n + i] = graph_partial(g, w->equations.velocity[c], w->system->v[i]);
+            if (x < 0 || (graph_depends(g, x) & GRAPH_DEPENDS(SYMBOL_VELOCITY))) return 0;
+        }
+        rows++;
+    }
+    return rows;
+}
+
+enum { DETERMINANT_MOST = 3, SUBSETS_MOST = 300 };
+
+/* Returns the determinant of the columns i and j of the rows x and y. */
+static graph_node minor(graph *g, const graph_node *x, const graph_node *y, size_t i, size_t j) {
+    return graph_sub(g, graph_mul(g, x[i], y[j]), graph_mul(g, x[j], y[i]));
+}
+
+/* Returns the determinant of the columns `at` of one, two or three rows of a. */
+static graph_node determinant(written *w, const graph_node *a, size_t rows, const size_t *at) {
+    graph *g = w->system->graph;
+    const graph_node *second = a + w->n, *third = second + w->n;
+    if (rows == 1) return written_arranged(w, a[at[0]]);
+    if (rows == 2) return written_arranged(w, minor(g, a, second, at[0], at[1]));
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < 3; k++) {
+        graph_node rest = minor(g, second, third, at[(k + 1) % 3], at[(k + 2) % 3]);
+        sum = graph_add(g, sum, graph_mul(g, a[at[k]], rest));
+    }
+    return written_arranged(w, sum);
+}
+
+/* Returns 0, 1 or 2 if the constraints can be solved for the columns `at` everywhere, because their determinant is ±1,
+ * another number, or a function of parameters. Otherwise returns 3. */
+static int cost_of_columns(written *w, const graph_node *a, size_t rows, const size_t *at) {
+    graph *g = w->system->graph;
+    graph_node x = determinant(w, a, rows, at);
+    double value = 0;
+    if (x < 0 || (graph_depends(g, x) & ~GRAPH_DEPENDS(SYMBOL_PARAMETER))) return 3;
+    if (!graph_values(g, &x, 1, &w->start, &value, NULL) || value == 0) return 3;
+    return !graph_is_number(g, x, NULL) ? 2 : fabs(value) != 1;
+}
+
+/* Sets at[count] to the next subset of 0 … most − 1 with increasing elements. Returns false after the last one. */
+static bool next_subset(size_t *at, size_t count, size_t most) {
+    size_t k = count;
+    while (k > 0 && at[k - 1] == most - count + k - 1) k--;
+    if (k == 0) return false;
+    for (at[k - 1]++; k < count; k++) at[k] = at[k - 1] + 1;
+    return true;
+}
+
+/* Sets best[rows] to the columns with the lowest cost. Returns false if no columns have a cost below 3. */
+static bool find_regular(written *w, const graph_node *a, size_t rows, const size_t *column, size_t count,
+                         size_t *best) {
+    size_t pick[DETERMINANT_MOST] = {0, 1, 2}, at[DETERMINANT_MOST] = {0};
+    int least = 3;
+    bool more = true;
+    for (int tried = 0; more && least > 0 && tried < SUBSETS_MOST && !w->work_budget.spent; tried++) {
+        for (size_t k = 0; k < rows; k++) at[k] = column[pick[k]];
+        int cost = cost_of_columns(w, a, rows, at);
+        if (cost < least) memcpy(best, at, rows * sizeof *best);
+        if (cost < least) least = cost;
+        more = next_subset(pick, rows, count);
+    }
+    return least < 3;
+}
+
+/* If up to three constraints can be solved everywhere for some of the preferred velocities, prefers only these
+ * velocities. The equations then have no divisors that depend on the state. The constraints of a rolling disk, for
+ * example, can be solved everywhere for the velocities of its center. The search may use a tenth of the work budget, so
+ * that most of the budget remains for the equations. */
+static bool prefer_regular(written *w, bool *preferred) {
+    enum { PART = 10 };
+    graph_node *a = arena_alloc(w->memory, w->m * w->n, sizeof *a);
+    size_t *column = arena_alloc(w->memory, w->n, sizeof *column), count = 0, best[DETERMINANT_MOST] = {0};
+    if (!a || !column) return false;
+    size_t rows = list_rows(w, a);
+    for (size_t i = 0; i < w->n; i++)
+        if (preferred[i]) column[count++] = i;
+    if (rows == 0 || rows > DETERMINANT_MOST || rows > count) return true;
+    const work_budget whole = w->work_budget;
+    w->work_budget.left = whole.left / PART;
+    bool found = find_regular(w, a, rows, column, count, best);
+    uint64_t used = whole.left / PART - w->work_budget.left;
+    w->work_budget = whole;
+    w->work_budget.left -= used;
+    for (size_t i = 0; found && i < w->n; i++) {
+        preferred[i] = false;
+        for (size_t k = 0; k < rows; k++) preferred[i] |= best[k] == i;
+    }
+    return graph_status(w->system->graph) == HAMEL_OK;
+}
+
 /* Finds the coordinates whose velocities are preferred as dependent velocities. */
 static bool find_preferred(solved_form *s) {
     bool *absent = arena_alloc(s->w->memory, s->w->n, sizeof *absent);
     s->f.preferred = absent;
-    return absent && chaplygin_find_absent(&s->w->equations, s->chaplygin, absent);
+    return absent && chaplygin_find_absent(&s->w->equations, s->chaplygin, absent) && prefer_regular(s->w, absent);
 }
 
 bool write_solved_form(written *w, const char *as) {

@@ -237,6 +237,13 @@ static const published cases[] = {
       {"b[y, ps]", "-R*cos(th)"}, {"b[x, th]", "r*p1 - y"}}},
     {"Papastavridis, example 2.13.7: rolling disk", "greenwood_4_11_rolling_disk", NULL, "chaplygin",
      {{"t[X; phi, psi]", "-r*sin(phi)"}, {"t[Y; phi, psi]", "r*cos(phi)"}}},
+    /* A = m r^2/4, C = m r^2/2: 2 T_o = A sin^2(th) ph'^2 + (A + m r^2) th'^2 + (C + m r^2) (ps' + cos(th) ph')^2 */
+    {"Papastavridis, example 2.13.7: rolling disk, other constraints", "papastavridis_2_13_7_rolling_disk", NULL,
+     "chaplygin",
+     {{"X'", "-r*cos(ph)*(ps' + cos(th)*ph') + r*sin(ph)*sin(th)*th'"}, {"t[X; ph, ps]", "-r*sin(ph)"},
+      {"t[Y; ph, ps]", "r*cos(ph)"},
+      {"T_o", "m*r^2*(sin(th)^2*ph'^2/4 + 5*th'^2/4 + 3*(ps' + cos(th)*ph')^2/2)/2"},
+      {"ps'", "3*m*r^2/2*(cos(th)*ph'' - sin(th)*ph'*th' + ps'') - m*r^2*sin(th)*ph'*th'"}}},
     {"Papastavridis, example 2.13.5: sphere on a turning table", "papastavridis_2_13_5_ball_on_turntable", NULL,
      "voronets",
      /* X' = r wY - Om Y, Y' = -r wX + Om X with wX = cos(ph) th' + sin(ph) sin(th) ps', wY = sin(ph) th' - cos(ph)

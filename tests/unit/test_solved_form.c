@@ -298,6 +298,45 @@ static void coefficients_are_those_of_hamel_with_the_opposite_sign(void **state)
     assert_int_equal(count, 28);
 }
 
+/* --- entries and LaTeX -------------------------------------------------------------------------------------------------- */
+
+/* Returns the value of the entry with these indices, or NULL. Indices after the last are NULL. */
+static const char *entry_of(const hamel_written *w, const char *letter, const char *first, const char *second,
+                            const char *third) {
+    const char *const wanted[3] = {first, second, third};
+    for (size_t k = 0; k < w->count; k++) {
+        bool same = strcmp(w->entries[k].symbol, letter) == 0;
+        for (int i = 0; i < 3; i++) {
+            const char *index = w->entries[k].indices[i];
+            same = same && (index && wanted[i] ? strcmp(index, wanted[i]) == 0 : index == wanted[i]);
+        }
+        if (same) return w->entries[k].value;
+    }
+    return NULL;
+}
+
+/* Problem 2.13.1 of Papastavridis: a knife on a table that turns at the rate w, in inertial coordinates. */
+static void coefficients_are_entries_of_the_result(void **state) {
+    written_example e;
+    hamel_written *text = NULL, *latex = NULL;
+    (void)state;
+    written_open_example(&e, "papastavridis_pr_2_13_1_knife_on_turntable", "voronets");
+    const hamel_description *d = &e.description.description;
+    assert_int_equal(hamel_write_equations(&text, d, HAMEL_NOTATION_TEXT, NULL, NULL, NULL), HAMEL_OK);
+    assert_int_equal(hamel_write_equations(&latex, d, HAMEL_NOTATION_LATEX, NULL, NULL, NULL), HAMEL_OK);
+    assert_string_equal(entry_of(text, "b", "Y", "X", NULL), "sin(Ph)/cos(Ph)");
+    assert_string_equal(entry_of(text, "w", "Y", "X", "Ph"), "1/cos(Ph)^2");
+    assert_string_equal(entry_of(text, "w", "Y", "Ph", "t"), "-w*Y/cos(Ph)^2");
+    assert_non_null(entry_of(text, "T_o", NULL, NULL, NULL));
+    assert_non_null(entry_of(text, "p", "Y", NULL, NULL));
+    assert_non_null(entry_of(text, "lambda", "knife", NULL, NULL));
+    assert_non_null(strstr(latex->text, "\nw_{Y;X,t} &= -\\frac{w}{\\cos"));
+    assert_non_null(strstr(latex->text, "\nT_{o} &= "));
+    hamel_written_free(text);
+    hamel_written_free(latex);
+    written_close(&e);
+}
+
 /* --- refusals ---------------------------------------------------------------------------------------------------------- */
 
 /* At the initial state cos φ = 0, so the constraint does not determine y', and x may not be dependent. */
@@ -324,6 +363,7 @@ static void chaplygins_equations_need_a_regular_initial_state(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients_are_those_of_hamel_with_the_opposite_sign),
+        cmocka_unit_test(coefficients_are_entries_of_the_result),
         cmocka_unit_test(chaplygins_equations_need_a_regular_initial_state),
         cmocka_unit_test(equations_of_all_examples_agree_with_the_engine),
     };
