@@ -8,8 +8,7 @@ typedef struct freedoms {
     bool reactions;        /* true if the multipliers are written */
     bool in_coordinates;   /* true if the free velocities are velocities of coordinates */
     const bool *preferred; /* n: velocities for which the constraints are solved if possible; NULL: any */
-    graph_node
-        *equation; /* count: equations of motion for C, left side minus right side; NULL: Lagrange's, projected */
+    graph_node *equation;  /* count: left minus right side of the equations in C; NULL: Lagrange's, projected */
 
     quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
