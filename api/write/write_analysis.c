@@ -199,7 +199,7 @@ bool api_add_equations(cJSON *answer, const api_analysis_options *options, const
         json_add_text(&b, item, "constraint", equations->entries[k].indices[0]);
         json_add_text(&b, item, "expression", equations->entries[k].value);
     }
-    if (options->is_explicit) api_add_entries(&b, object, equations);
+    if (options->notation != HAMEL_NOTATION_C) api_add_entries(&b, object, equations);
     return !b.failed;
 }
 

@@ -21,6 +21,7 @@ typedef struct table_view {
     const graph_node *entries;
     size_t rows, columns;
     const int *pivot_column;
+    const bool *preferred;
     const work_budget *work_budget;
     graph_node *nodes; /* rows × (columns + 1): the coefficients; GRAPH_NONE for right-hand sides */
     double *value;     /* values of `nodes` at the point `near`; 0 for GRAPH_NONE */
@@ -44,6 +45,10 @@ static bool table_evaluate(const graph *g, table_view *t, const graph_point *nea
  * larger pivot loses at most six digits. */
 static const double VANISHING = 1e-6;
 
+/* Added to the cost of a pivot. Each exceeds all lower costs, so a column that is not preferred is chosen before an entry
+ * that vanishes. */
+enum { NOT_PREFERRED = 10, VANISHES = 20 };
+
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {
     int best = -1;
     double largest = 0;
@@ -54,7 +59,8 @@ static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_
             double size = price < 0 ? 0 : fabs(t->value[i * (t->columns + 1) + j]);
             bool vanishes = !(size > VANISHING), spent = t->work_budget && t->work_budget->spent;
             if (price < 0 || (vanishes && spent)) continue; /* an entry that was not simplified may be identically 0 */
-            if (vanishes) price += 10;
+            if (vanishes) price += VANISHES;
+            if (t->preferred && !t->preferred[j]) price += NOT_PREFERRED;
             if (best >= 0 && (price > best || (price == best && !(size > largest)))) continue;
             best = price;
             largest = size;
@@ -79,10 +85,19 @@ static void subtract(graph *g, graph_node *row, const graph_node *pivot, size_t 
 
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory) {
+    return eliminate_preferring(g, table, rows, columns, near, NULL, pivot_column, most, e, memory);
+}
+
+bool eliminate_preferring(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                          const bool *preferred, int *pivot_column, size_t most, work_budget *e, arena *memory) {
     assert(rows == 0 || (table && pivot_column));
     size_t width = columns + 1, found = 0, row, column;
-    table_view view = {
-        .entries = table, .rows = rows, .columns = columns, .pivot_column = pivot_column, .work_budget = e};
+    table_view view = {.entries = table,
+                       .rows = rows,
+                       .columns = columns,
+                       .pivot_column = pivot_column,
+                       .preferred = preferred,
+                       .work_budget = e};
     if (!table_open(&view, memory)) return false;
     for (size_t k = 0; k < rows * width; k++) table[k] = arrange_within(g, table[k], e, memory);
     for (size_t i = 0; i < rows; i++) pivot_column[i] = -1;

@@ -15,6 +15,11 @@
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory);
 
+/* As eliminate_within, but a pivot in a column with preferred[column] is chosen before pivots in other columns, unless it
+ * vanishes at `near`. If `preferred` is NULL, no column is preferred. */
+bool eliminate_preferring(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
+                          const bool *preferred, int *pivot_column, size_t most, work_budget *e, arena *memory);
+
 /* Returns true if the coefficients of all rows without a pivot are 0. */
 bool is_eliminated(const graph *g, const graph_node *table, size_t rows, size_t columns, const int *pivot_column);
 

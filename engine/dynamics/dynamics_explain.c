@@ -132,10 +132,29 @@ static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     return true;
 }
 
+/* Adds an error if the constraints cannot be solved for the dependent velocities of Chaplygin's equations. */
+static bool explain_unsolvable(const dynamics *k, hamel_error *error) {
+    const hamel_model *model = k->model;
+    text_buffer names;
+    if (!k->motion.basis || !k->motion.basis->unsolvable) return false;
+    text_buffer_init(&names, 4096);
+    for (size_t i = 0; i < model->n; i++)
+        if (!model->independent[i])
+            text_buffer_printf(&names, "%s`%s'`", names.length ? ", " : "", model->system->coordinates[i].name);
+    (void)hamel_fail(
+        error, HAMEL_SINGULAR, "/constraints", 0,
+        "at t = %.9g the constraints do not determine the dependent velocities of Chaplygin's equations: %s", k->t,
+        names.bytes ? names.bytes : "");
+    hamel_suggest(error, "use the formulation `voronets`, which chooses other dependent velocities at such states");
+    text_buffer_free(&names);
+    return true;
+}
+
 hamel_status dynamics_explain(dynamics *k, hamel_status status, hamel_error *error) {
     if (status == HAMEL_CANCELED) return status;
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
     if (status == HAMEL_INCOMPATIBLE) return explain_contradiction(k, error);
+    if (explain_unsolvable(k, error)) return HAMEL_SINGULAR;
     if (!k->singular_mass && explain_singular_angles(k, error)) return HAMEL_SINGULAR;
     (void)hamel_fail(
         error, HAMEL_SINGULAR, "", 0,

@@ -1,11 +1,13 @@
 /* null_space.h — accelerations without multipliers as unknowns: one unknown per degree of freedom.
  *
  *   least constraint   gauss: ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b
- *   projection         maggi, kane, gibbs-appell: Φᵀ(M q'' − g) = 0, q'' = Φ u' + φ_2, Ψ φ_2 = [−(dC/dt q' + dd/dt); b]
- *   transitivity       boltzmann-hamel: the same unknowns, with Hamel's coefficients
+ *   projection         maggi, kane, gibbs-appell, hadamard: Φᵀ(M q'' − g) = 0, q'' = Φ u' + φ_2,
+ *                      Ψ φ_2 = [−(dC/dt q' + dd/dt); b]
+ *   transitivity       boltzmann-hamel, voronets, chaplygin: the same unknowns, with Hamel's coefficients
  *
- * The three formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in
- * the projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
+ * In hadamard, voronets and chaplygin, u are velocities of coordinates, so Φ contains the constraints in solved form. The
+ * formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in the
+ * projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
  * constraints are redundant, the multipliers have least norm. If forces depend on multipliers, the forces are g + W λ,
  * as in kkt.h. Matrices are dense. No memory is allocated after creation. */
 #pragma once

@@ -10,6 +10,9 @@
  * constraints. If the sine is below this bound, the quasi-velocity is treated as redundant, and the velocity of a
  * coordinate replaces it. At the bound, solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
+/* The same bound for velocities that the formulation requires to be independent. No other velocity can replace them, so
+ * the bound is smaller: at the bound, solutions lose six digits. */
+static const double REQUIRED = 1e-6;
 /* If the smallest pivot of Ψ falls below this fraction of its value when the basis was chosen, the basis is chosen
  * again. Between two choices, solutions therefore lose at most one digit. */
 static const double WORN = 0.1;
@@ -98,9 +101,10 @@ static double row_norm(size_t n, const double *x) {
     return sqrt(sum);
 }
 
-/* If a row is independent of the `count` orthonormal rows, adds it to them. Two passes of Gram–Schmidt suffice
+/* If the sine of the angle between a row and the span of the `count` orthonormal rows is above `least`, adds the row to
+ * them. Two passes of Gram–Schmidt suffice
  * (Parlett, The Symmetric Eigenvalue Problem, 6.9). */
-static bool take_quasi_row(velocity_basis *b, double *row, size_t count) {
+static bool take_quasi_row(velocity_basis *b, double *row, size_t count, double least) {
     size_t n = b->n;
     double before = row_norm(n, row);
     if (!(before > 0)) return false;
@@ -112,7 +116,7 @@ static bool take_quasi_row(velocity_basis *b, double *row, size_t count) {
             for (size_t i = 0; i < n; i++) row[i] -= sum * q[i];
         }
     double left = row_norm(n, row);
-    if (!(left > INDEPENDENT)) return false;
+    if (!(left > least)) return false;
     for (size_t i = 0; i < n; i++) b->orthonormal[i + n * count] = row[i] / left;
     return true;
 }
@@ -125,8 +129,26 @@ static void choose_user(velocity_basis *b, const double *C) {
     for (size_t r = 0, e = 0; r < b->model->system->quasi_count && b->user_count < b->freedom; r++) {
         memset(b->lu_scale, 0, b->n * sizeof *b->lu_scale);
         for (; e < p->count && (size_t)p->row[e] == r; e++) b->lu_scale[p->column[e]] = C[e];
-        if (take_quasi_row(b, b->lu_scale, b->row_count + b->user_count)) b->user[b->user_count++] = r;
+        if (take_quasi_row(b, b->lu_scale, b->row_count + b->user_count, INDEPENDENT)) b->user[b->user_count++] = r;
     }
+}
+
+/* Takes the velocities of the coordinates that the formulation does not allow to be dependent. Returns false if the
+ * constraints determine one of them, so that the constraints cannot be solved for the other velocities. */
+static bool choose_required(velocity_basis *b) {
+    const bool *independent = b->model->independent;
+    size_t count = 0;
+    for (size_t i = 0; independent && i < b->n; i++) {
+        if (!independent[i]) continue;
+        memset(b->lu_scale, 0, b->n * sizeof *b->lu_scale);
+        b->lu_scale[i] = 1;
+        size_t taken = b->row_count + b->user_count + count;
+        b->unsolvable = taken >= b->n || !take_quasi_row(b, b->lu_scale, taken, REQUIRED);
+        if (b->unsolvable) return false;
+        b->coordinate[count++] = i;
+    }
+    b->required_count = count;
+    return true;
 }
 
 static hamel_status factor_basis(velocity_basis *b, const double *A, const double *C);
@@ -134,7 +156,7 @@ static hamel_status factor_basis(velocity_basis *b, const double *A, const doubl
 /* Chooses the coordinates whose velocities complete the basis, as the pivots of a QR of the remaining free directions.
  * Orthonormal input rows keep uncoupled coordinates separate. */
 static bool choose_coordinates(velocity_basis *b) {
-    size_t n = b->n, count = b->freedom - b->user_count;
+    size_t n = b->n, count = b->freedom - b->user_count - b->required_count;
     rank_qr_load(&b->all, n - count, b->orthonormal, NULL);
     if (!rank_qr_factor(&b->all) || b->all.rank != n - count) return false;
     rank_qr_free_directions(&b->all, b->Phi);
@@ -142,7 +164,7 @@ static bool choose_coordinates(velocity_basis *b) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < count; i++) b->all.QR[i + count * j] = b->Phi[j + n * i];
     if (dense_qr(count, n, count, b->all.QR, b->all.tau, b->all.pivot, FULL_RANK, b->all.scratch) < count) return false;
-    memcpy(b->coordinate, b->all.pivot, count * sizeof *b->coordinate);
+    memcpy(b->coordinate + b->required_count, b->all.pivot, count * sizeof *b->coordinate);
     return true;
 }
 
@@ -169,10 +191,10 @@ void velocity_basis_recall(velocity_basis *b) {
 }
 
 static hamel_status choose_basis(velocity_basis *b, const double *A, const double *C) {
-    b->chosen = b->factored = false;
+    b->chosen = b->factored = b->unsolvable = false;
     if (!choose_rows(b, A)) return HAMEL_SINGULAR;
     choose_user(b, C);
-    if (!choose_coordinates(b)) return HAMEL_SINGULAR;
+    if (!choose_required(b) || !choose_coordinates(b)) return HAMEL_SINGULAR;
     b->chosen = true;
     hamel_status status = factor_basis(b, A, C);
     b->least = b->now;

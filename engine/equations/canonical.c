@@ -59,7 +59,8 @@ static bool solve_momenta(written *w, legendre *l) {
         if (!written_row(w, table + r++ * (w->n + 1), w->equations.momentum[i], l->p[i], rest, w->n))
             return written_cannot(w, "the momenta are not linear in the velocities", WRITTEN_BY_LAGRANGE);
     }
-    return written_eliminate(w, table, l->count, w->n, l->count, pivots, NULL) && read_velocities(w, l, table, pivots);
+    return written_eliminate(w, table, l->count, w->n, NULL, l->count, pivots, NULL) &&
+           read_velocities(w, l, table, pivots);
 }
 
 static graph_node in_momenta(written *w, const legendre *l, graph_node node) {

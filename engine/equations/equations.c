@@ -27,6 +27,9 @@ static const writer_kind writers[] = {
     {"kane", &formulation_lagrange, write_quasi_velocities, true},
     {"gibbs-appell", &formulation_lagrange, write_quasi_velocities, true},
     {"boltzmann-hamel", &formulation_lagrange, write_quasi_velocities, true},
+    {"hadamard", &formulation_lagrange, write_solved_form, true},
+    {"voronets", &formulation_lagrange, write_solved_form, true},
+    {"chaplygin", &formulation_lagrange, write_solved_form, true},
     {"hamilton", &formulation_hamilton, write_canonical, true},
     {"routh", &formulation_routh, write_canonical, true},
 };

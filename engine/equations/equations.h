@@ -27,8 +27,8 @@ typedef struct hamel_written {
 } hamel_written;
 
 /* Writes the equations of motion of `d`. The notation is that of descriptions, LaTeX (an align environment for each
- * part) or C. The C function computes the rates of the state and needs only <math.h>. In text and LaTeX, maggi,
- * gibbs-appell and boltzmann-hamel have an entry lambda(c) for each unique multiplier. Coefficients are collected,
+ * part) or C. The C function computes the rates of the state and needs only <math.h>. In text and LaTeX, formulations
+ * that eliminate the multipliers, except kane, have an entry lambda(c) for each unique multiplier. Coefficients are collected,
  * factored and reduced by identities of sines and cosines, within the work budget limits->arranging. If the budget is
  * spent, the remaining terms are written as derived, and the text contains a note. `limits`, `poll` and `error` are as
  * for hamel_model_create. If the equations of the formulation cannot be written, returns HAMEL_INVALID, with the
@@ -38,8 +38,8 @@ hamel_status hamel_write_equations(hamel_written **out, const hamel_description 
 
 /* Writes the explicit form of the equations of motion: the kinetic energy by degree in the velocities, and the
  * coefficients of the equations that follow from its parts. The formulation selects the function that is split by
- * degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for kane,
- * maggi, gibbs-appell and boltzmann-hamel. The arguments and errors are as for hamel_write_equations. If the function
+ * degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for
+ * formulations that eliminate the multipliers. The arguments and errors are as for hamel_write_equations. If the function
  * is not quadratic, the formulation is hamilton, or the notation is C, returns HAMEL_INVALID. */
 hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;

@@ -12,7 +12,7 @@
  * ω + Φ_t. Since E_i = Σ_c λ_c ∂f_c/∂q'_i and Σ_i (∂f_c/∂q'_i) Ψ_id = δ_cd, the multipliers are λ_c = Σ_i Ψ_ic E_i at ω
  * = 0. The quasi-velocities ω may be set to 0 before the derivation, because E contains the unconstrained kinetic
  * energy. */
-#include "engine/equations/written.h"
+#include "engine/equations/freedoms.h"
 
 #include "engine/algebra/eliminate.h"
 #include "engine/mechanics/formulation.h"
@@ -20,22 +20,6 @@
 
 #include <assert.h>
 #include <string.h>
-
-typedef struct freedoms {
-    bool reactions;        /* true if the multipliers are written */
-    quasi_velocity *quasi; /* quasi[k] is velocity n + k */
-    size_t quasi_count;
-    /* velocity[n + quasi_count]: q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: the velocity
-     * is free */
-    graph_node *velocity;
-    graph_node *relaxed;      /* relaxed[n]: `velocity` of the coordinates with the terms in ω */
-    bool *unique;             /* unique[m]: the multiplier is determined, because the constraint is not redundant */
-    graph_node *acceleration; /* acceleration[n]: q'' in terms of the free velocities and their rates */
-    const char **solved_from; /* solved_from[n]: constraint from which a velocity is solved; NULL: no constraint */
-    graph_node *symbol;       /* symbols of the free velocities, at most n */
-    const char **name;        /* names of the free velocities */
-    size_t count;             /* number of free velocities */
-} freedoms;
 
 /* Returns the number of velocities that may occur in the constraints. Quasi-velocities of the description are not
  * counted, because a later step solves for them. */
@@ -142,7 +126,7 @@ static bool solve_quasi(written *w, freedoms *f, const graph_node *constraints, 
         if (!written_row(w, table + k * width, f->quasi[k].definition, u, rest, w->n)) return false;
         substitute_pivots(w, table + k * width, constraints, constraint_pivots);
     }
-    if (!written_eliminate(w, table, count, w->n, count, pivots, NULL)) return false;
+    if (!written_eliminate(w, table, count, w->n, NULL, count, pivots, NULL)) return false;
     for (size_t k = 0; k < count; k++) {
         if (pivots[k] < 0) continue; /* determined by the constraints or by other quasi-velocities */
         add_free(f, graph_symbol(s->graph, SYMBOL_VELOCITY, (int32_t)(w->n + k)), f->quasi[k].name);
@@ -223,24 +207,25 @@ static bool allocate_freedoms(written *w, freedoms *f) {
     return f->relaxed && f->unique && relax_constraints(w, f, w->n + most);
 }
 
-static bool solve_velocities(written *w, freedoms *f) {
+bool freedoms_solve(written *w, freedoms *f) {
     graph *g = w->system->graph;
     bool *used = arena_alloc(w->memory, w->m, sizeof *used);
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
     if (!used || !pivots || !allocate_freedoms(w, f) || !use_positions(w)) return false;
-    if (!list_quasi(w, f, used)) return false;
+    if (!f->in_coordinates && !list_quasi(w, f, used)) return false;
     size_t count = all_velocities(w, f);
     graph_node *table = arena_alloc(w->memory, w->m * (count + 1), sizeof *table);
     if (!table || !fill_constraints(w, f, used, table)) return false;
     size_t rank;
     if (!table_rank(g, table, w->m, count, &w->start, &rank, w->memory)) return false;
-    if (!written_eliminate(w, table, w->m, count, rank, pivots, /* further pivots vanish on the constraints */
+    if (!written_eliminate(w, table, w->m, count, f->preferred, rank,
+                           pivots, /* further pivots vanish on the constraints */
                            "some constraints are redundant at the initial state, but not everywhere"))
         return false;
     read_solution(w, f, table, pivots, w->m);
     for (size_t c = 0; c < w->m; c++)
         if (pivots[c] >= 0 && (size_t)pivots[c] < w->n) f->solved_from[pivots[c]] = w->system->constraints[c].name;
-    if (w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
+    if (!f->in_coordinates && w->system->quasi_count > 0 && !solve_quasi(w, f, table, pivots)) return false;
     find_unique(w, f, table, pivots);
     close_velocities(w, f);
     if (!restore_constraints(w, f)) return false;
@@ -249,8 +234,7 @@ static bool solve_velocities(written *w, freedoms *f) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Rewrites an expression in (t, q, q', q'') in terms of the free velocities and their rates. */
-static graph_node in_free(written *w, const freedoms *f, graph_node node) {
+graph_node freedoms_substitute(written *w, const freedoms *f, graph_node node) {
     graph *g = w->system->graph;
     node = graph_substitute(g, node, SYMBOL_ACCELERATION, f->acceleration, w->n);
     return graph_substitute(g, node, SYMBOL_VELOCITY, f->velocity, w->n);
@@ -260,8 +244,7 @@ static graph_node velocity_of(const written *w, const freedoms *f, size_t i) {
     return f->velocity[i] >= 0 ? f->velocity[i] : w->system->v[i];
 }
 
-/* Returns Σ_i x_i ∂q'_i/∂u for the symbol u of a free velocity, or of a quasi-velocity ω. */
-static graph_node project_equation(written *w, const freedoms *f, graph_node u, graph_node (*x)(written *, size_t)) {
+graph_node freedoms_project(written *w, const freedoms *f, graph_node u, graph_node (*x)(written *, size_t)) {
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0);
     for (size_t i = 0; i < w->n; i++) {
@@ -294,10 +277,10 @@ static bool motion(written *w, const freedoms *f, bool eliminated) {
     written_begin(w, eliminated ? "motion: one equation for each free velocity"
                                 : "motion: Lagrange's equations, projected onto the free velocities");
     for (size_t r = 0; r < f->count; r++) {
-        graph_node left = project_equation(w, f, f->symbol[r], written_inertia);
-        graph_node right = project_equation(w, f, f->symbol[r], written_force);
-        if (eliminated) left = in_free(w, f, left);
-        if (eliminated) right = in_free(w, f, right);
+        graph_node left = freedoms_project(w, f, f->symbol[r], written_inertia);
+        graph_node right = freedoms_project(w, f, f->symbol[r], written_force);
+        if (eliminated) left = freedoms_substitute(w, f, left);
+        if (eliminated) right = freedoms_substitute(w, f, right);
         if (!written_equation(w, f->name[r], left, right)) return false;
     }
     return true;
@@ -367,9 +350,9 @@ static bool hamel_coefficients(written *w, const freedoms *f) {
 
 /* Returns λ_c = Σ_i Ψ_ic E_i. If forces depend on reactions, the expression contains multipliers. */
 static graph_node multiplier_of(written *w, const freedoms *f, size_t c, bool eliminated) {
-    graph_node node = graph_sub(w->system->graph, project_equation(w, f, w->excess[c], written_inertia),
-                                project_equation(w, f, w->excess[c], written_force));
-    return eliminated ? in_free(w, f, node) : node;
+    graph_node node = graph_sub(w->system->graph, freedoms_project(w, f, w->excess[c], written_inertia),
+                                freedoms_project(w, f, w->excess[c], written_force));
+    return eliminated ? freedoms_substitute(w, f, node) : node;
 }
 
 /* Returns the title of the reactions, with the constraints whose multipliers are not unique. */
@@ -383,7 +366,7 @@ static const char *title_of_reactions(written *w, const freedoms *f) {
                         names);
 }
 
-static bool reactions(written *w, const freedoms *f, bool eliminated) {
+bool freedoms_reactions(written *w, const freedoms *f, bool eliminated) {
     const char *title = title_of_reactions(w, f);
     if (!f->reactions || w->acting == 0 || !title) return title != NULL;
     written_begin(w, title);
@@ -398,7 +381,7 @@ static bool acceleration_energy(written *w, const freedoms *f) {
     if (S < 0) return false;
     written_begin(w, "acceleration energy (terms without accelerations are omitted)");
     graph *g = w->system->graph;
-    graph_node whole = in_free(w, f, S);
+    graph_node whole = freedoms_substitute(w, f, S);
     size_t most = w->n + w->extra_count;
     const graph_node *zeros = node_array(w->system, most);
     if (!zeros) return false;
@@ -413,7 +396,7 @@ static bool solve_for_multipliers_too(written *w, const freedoms *f) {
     if (f->count + w->acting > w->n)
         return written_cannot(w, "forces depend on reactions, which redundant constraints do not determine",
                               WRITTEN_AS_TEXT);
-    for (size_t i = 0; i < w->n; i++) w->residuals[i] = in_free(w, f, w->equations.residual[i]);
+    for (size_t i = 0; i < w->n; i++) w->residuals[i] = freedoms_substitute(w, f, w->equations.residual[i]);
     written_add_multipliers(w, f->count);
     return true;
 }
@@ -440,7 +423,7 @@ static bool add_multipliers(written *w, const freedoms *f) {
     return true;
 }
 
-static bool machine(written *w, const freedoms *f) {
+bool freedoms_machine(written *w, const freedoms *f) {
     graph *g = w->system->graph;
     bool reactions = written_forces_depend_on_reactions(w);
     if (!written_machine(w, f->count, reactions ? w->n : f->count)) return false;
@@ -451,10 +434,12 @@ static bool machine(written *w, const freedoms *f) {
         w->w[r] = f->symbol[r];
         w->w_given[r] = (size_t)index < w->n ? f->symbol[r] : f->quasi[(size_t)index - w->n].definition;
         w->unknowns[r] = graph_symbol(g, SYMBOL_ACCELERATION, index);
-        if (!reactions)
-            w->residuals[r] = in_free(w, f,
-                                      graph_sub(g, project_equation(w, f, f->symbol[r], written_inertia),
-                                                project_equation(w, f, f->symbol[r], written_force)));
+        if (!reactions && f->equation)
+            w->residuals[r] = f->equation[r];
+        else if (!reactions)
+            w->residuals[r] = freedoms_substitute(w, f,
+                                                  graph_sub(g, freedoms_project(w, f, f->symbol[r], written_inertia),
+                                                            freedoms_project(w, f, f->symbol[r], written_force)));
     }
     return reactions ? solve_for_multipliers_too(w, f) : add_multipliers(w, f);
 }
@@ -462,15 +447,15 @@ static bool machine(written *w, const freedoms *f) {
 bool write_quasi_velocities(written *w, const char *as) {
     bool maggi = strcmp(as, "maggi") == 0, is_explicit = w->form == WRITTEN_EXPLICIT;
     freedoms f = {.reactions = strcmp(as, "kane") != 0 && !is_explicit};
-    if (!solve_velocities(w, &f) || !chosen_velocities(w, &f)) return false;
+    if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;
     if ((!maggi || is_explicit) && !kinematics(w, &f)) return false;
     if (is_explicit)
         return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
-                                                      in_free(w, &f, energies_kinetic(&w->equations)), f.symbol, f.name,
-                                                      f.count, NULL});
+                                                      freedoms_substitute(w, &f, energies_kinetic(&w->equations)),
+                                                      f.symbol, f.name, f.count, NULL});
     if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
     if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
-    if (!motion(w, &f, !maggi) || !reactions(w, &f, !maggi)) return false;
+    if (!motion(w, &f, !maggi) || !freedoms_reactions(w, &f, !maggi)) return false;
     w->zero_count = 0; /* otherwise the constraints themselves would be reduced to 0 = 0 */
-    return (!maggi || written_constraints(w)) && (w->lines_read || machine(w, &f));
+    return (!maggi || written_constraints(w)) && (w->lines_read || freedoms_machine(w, &f));
 }

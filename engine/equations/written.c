@@ -28,11 +28,12 @@ graph_node written_arranged(written *w, graph_node node) {
     return arrange_within(w->system->graph, node, &w->work_budget, w->memory);
 }
 
-bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
-                       const char *why) {
+bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, const bool *preferred, size_t most,
+                       int *pivots, const char *why) {
     assert(most <= columns);
     graph *g = w->system->graph;
-    if (!eliminate_within(g, table, rows, columns, &w->start, pivots, most, &w->work_budget, w->memory)) return false;
+    if (!eliminate_preferring(g, table, rows, columns, &w->start, preferred, pivots, most, &w->work_budget, w->memory))
+        return false;
     if (is_eliminated(g, table, rows, columns, pivots)) return true;
     if (w->error->status != HAMEL_OK) return false; /* canceled */
     return written_cannot(w, w->work_budget.spent ? "solving for velocities takes too much work" : why,

@@ -132,11 +132,11 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
 /* Returns `node` in arranged form, or unchanged if the work budget is spent. */
 graph_node written_arranged(written *w, graph_node node);
 
-/* Solves a table for at most `most` unknowns (eliminate_within). Pivots are chosen by their size at the initial state.
- * If a row without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states
+/* Solves a table for at most `most` unknowns (eliminate_preferring). Pivots are chosen by their size at the initial
+ * state. `preferred` (may be NULL) has an element for each column. If a row without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states
  * that the work budget is spent. */
-bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, size_t most, int *pivots,
-                       const char *why);
+bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, const bool *preferred, size_t most,
+                       int *pivots, const char *why);
 
 /* Adds an extra velocity symbol. Returns the index of the symbol, or −1 if out of memory. */
 int32_t written_symbol(written *w, const char *name);
@@ -224,6 +224,7 @@ bool write_explicit_lagrange(written *w);
 
 bool write_multipliers(written *w, const char *as);      /* multipliers.c: lagrange, udwadia-kalaba, gauss */
 bool write_quasi_velocities(written *w, const char *as); /* quasi_velocities.c: maggi, kane, ... */
+bool write_solved_form(written *w, const char *as);      /* solved_form.c: hadamard, voronets, chaplygin */
 bool write_canonical(written *w, const char *as);        /* canonical.c: hamilton, routh */
 
 /* --- printers ----------------------------------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static bool add_transitivity_row(hamel_equations *e, int32_t row, graph_node u, 
 static bool add_quasi_velocities(hamel_equations *e) {
     for (size_t k = 0; k < e->C.count; k++)
         if (!add_entry(e, e->C.entries[k].row, e->C.entries[k].column, e->C.entries[k].node, false)) return false;
-    for (size_t r = 0; r < e->system->quasi_count; r++)
+    for (size_t r = 0; e->quasi && r < e->system->quasi_count; r++)
         if (!add_transitivity_row(e, (int32_t)r, e->quasi[r], false)) return false;
     return true;
 }
@@ -82,14 +82,17 @@ static bool add_constraint_rows(hamel_equations *e) {
     return true;
 }
 
-hamel_status boltzmann_hamel_derive(hamel_equations *e) {
+hamel_status boltzmann_hamel_coefficients(hamel_equations *e) {
     hamel_system *s = e->system;
-    hamel_status status = quasi_velocities_derive(e, NULL, NULL);
-    if (status != HAMEL_OK) return status;
     transitivity_nodes *t = e->transitivity = arena_alloc(s->memory, 1, sizeof *t);
     if (!t) return binder_graph_fault(s, ""), equations_status(s);
     *t = (transitivity_nodes){.row_count = s->quasi_count + e->m};
     bool good = add_quasi_velocities(e) && add_constraint_rows(e);
     (void)(good && pattern_finish(s, &t->rate) && pattern_finish(s, &t->slope) && pattern_finish(s, &t->time));
     return equations_status(s);
+}
+
+hamel_status boltzmann_hamel_derive(hamel_equations *e) {
+    hamel_status status = quasi_velocities_derive(e, NULL, NULL);
+    return status == HAMEL_OK ? boltzmann_hamel_coefficients(e) : status;
 }

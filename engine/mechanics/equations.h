@@ -80,6 +80,7 @@ typedef struct hamel_equations {
 
     graph_node *nonideal;      /* n: prescribed reaction C of nonideal constraints; NULL if all constraints are ideal */
     graph_node *momentum_rate; /* n: p' without reactions, ∂L/∂q + Q; NULL unless the formulation uses momenta */
+    bool *independent;         /* n: whether the velocity must not be dependent; NULL except in Chaplygin's equations */
     bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
     graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
     size_t term_count;
@@ -111,6 +112,15 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
  * return false. */
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
+
+/* boltzmann_hamel.c: fills `transitivity` for the rows of the constraints. If `quasi` is filled, also for the rows of the
+ * user's quasi-velocities. Lagrange's equations must have been derived. */
+hamel_status boltzmann_hamel_coefficients(hamel_equations *e) HAMEL_CHECKED;
+
+/* chaplygin.c: sets absent[i] for the coordinates that no energy or force contains. If `from_constraints` is true, no
+ * constraint may contain them either. Lagrange's equations must have been derived. Adds an error and returns false on
+ * failure. */
+bool chaplygin_find_absent(hamel_equations *e, bool from_constraints, bool *absent) HAMEL_CHECKED;
 
 /* gibbs_appell.c: adds one term of a Gibbs–Appell function to M, Q and the residuals. Adds an error and returns false
  * on failure. */

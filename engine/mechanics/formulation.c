@@ -21,7 +21,14 @@ enum { DENSE_MOST = 500 }; /* number of coordinates up to which a dense matrix o
  *
  * The accelerations solve a least-squares problem (engine/linear/least_constraint.h) that allows redundant constraints
  * and has no multipliers. The principle also holds for constraints on accelerations. Both formulations use M, Q, A and
- * b of Lagrange's equations. */
+ * b of Lagrange's equations.
+ * Hadamard's equations are Lagrange's equations E_k = Q_k, projected by the velocity constraints in solved form:
+ *
+ *     E_I + Σ_D b_DI E_D = Q_I + Σ_D b_DI Q_D,     q'_D = Σ_I b_DI q'_I + b_D      Papastavridis 3.3.20 and Intro 3.8
+ *
+ * They are Maggi's equations whose quasi-velocities are the independent velocities q'_I. If a constraint is not linear
+ * in the velocities, b_DI is ∂q'_D/∂q'_I. b is computed numerically at each state (engine/dynamics/velocity_basis.h),
+ * where D is chosen again if its velocities are no longer determined. */
 
 /* clang-format off */
 const formulation formulation_lagrange = {
@@ -47,6 +54,15 @@ static const formulation boltzmann_hamel = {
     "boltzmann-hamel",
     "the Boltzmann-Hamel equations: Lagrange's equations in quasi-velocities, with Hamel's coefficients",
     SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES, NEED_LAGRANGIAN, boltzmann_hamel_derive};
+static const formulation hadamard = {
+    "hadamard", "Hadamard's equations: Lagrange's equations projected by constraints solved for dependent velocities",
+    SOLVER_PROJECTION, VARIABLES_VELOCITIES, NEED_ANY & ~NEED_SIZE, lagrange_derive};
+static const formulation voronets = {
+    "voronets", "Voronets' equations: dependent velocities eliminated from the kinetic energy, with coefficients w",
+    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES, NEED_LAGRANGIAN, voronets_derive};
+const formulation formulation_chaplygin = {
+    "chaplygin", "Chaplygin's equations: those of Voronets if nothing depends on the dependent coordinates",
+    SOLVER_TRANSITIVITY, VARIABLES_VELOCITIES, NEED_LAGRANGIAN, chaplygin_derive};
 const formulation formulation_hamilton = {
     "hamilton", "Hamilton's canonical equations in coordinates and momenta",
     SOLVER_MULTIPLIERS, VARIABLES_MOMENTA, NEED_ANY & ~NEED_ACCELERATION_ENERGY, hamilton_derive};
@@ -54,8 +70,8 @@ const formulation formulation_routh = {
     "routh", "Routh's equations: velocities of cyclic coordinates are eliminated by their momenta",
     SOLVER_MULTIPLIERS, VARIABLES_NONCYCLIC, NEED_LAGRANGIAN | NEED_NONLINEAR_CONSTRAINTS, routh_derive};
 static const formulation *const formulations[] = {
-    &formulation_lagrange, &udwadia_kalaba, &gauss, &maggi, &kane, &gibbs_appell, &boltzmann_hamel, &formulation_hamilton,
-    &formulation_routh};
+    &formulation_lagrange, &udwadia_kalaba, &gauss, &maggi, &kane, &gibbs_appell, &boltzmann_hamel, &hadamard, &voronets,
+    &formulation_chaplygin, &formulation_hamilton, &formulation_routh};
 /* clang-format on */
 enum { FORMULATION_COUNT = sizeof formulations / sizeof *formulations };
 

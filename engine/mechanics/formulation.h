@@ -11,8 +11,8 @@ typedef enum solver_kind {
     SOLVER_MULTIPLIERS,    /* M q'' − Aᵀλ = Q, A q'' = b solved together */
     SOLVER_LEAST_REACTION, /* pseudo-inverse in the metric of M⁻¹; redundant constraints need no special treatment */
     SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
-    SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities */
-    SOLVER_TRANSITIVITY      /* the same projection, computed with Hamel's coefficients */
+    SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities or independent velocities q'_I */
+    SOLVER_TRANSITIVITY      /* the same projection, computed with Hamel's (Voronets', Chaplygin's) coefficients */
 } solver_kind;
 
 /* The variables that are integrated together with q (engine/dynamics/variables.h). */
@@ -49,7 +49,7 @@ typedef struct formulation {
     hamel_status (*derive)(hamel_equations *e);
 } formulation;
 
-extern const formulation formulation_lagrange, formulation_hamilton, formulation_routh;
+extern const formulation formulation_lagrange, formulation_hamilton, formulation_routh, formulation_chaplygin;
 
 /* The derivations. lagrange_derive sets M, Q, A, b, residuals and energies; every other derivation calls it first. */
 hamel_status lagrange_derive(hamel_equations *e);
@@ -57,6 +57,8 @@ hamel_status maggi_derive(hamel_equations *e); /* quasi_velocities.c */
 hamel_status kane_derive(hamel_equations *e);
 hamel_status gibbs_appell_derive(hamel_equations *e);
 hamel_status boltzmann_hamel_derive(hamel_equations *e);
+hamel_status voronets_derive(hamel_equations *e);
+hamel_status chaplygin_derive(hamel_equations *e);
 hamel_status hamilton_derive(hamel_equations *e);
 hamel_status routh_derive(hamel_equations *e);
 

@@ -328,6 +328,7 @@ static hamel_status derive_and_compile(hamel_model *model, const hamel_descripti
     model->ideal_count = s->ideal_count;
     hamel_status status = formulation_serves(model->formulation, s);
     if (status == HAMEL_OK) status = model->formulation->derive(&e);
+    model->independent = e.independent;
     if (status == HAMEL_OK) status = outputs_bind(&observed, s, &e);
     if (status == HAMEL_OK) status = copy_state(model);
     if (status == HAMEL_OK) status = model_make_header(model, d, &observed);

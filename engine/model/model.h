@@ -239,6 +239,7 @@ struct hamel_model {
     model_dynamics dynamics;
     model_friction friction;
     model_transitivity *transitivity; /* NULL if the formulation does not need it */
+    const bool *independent; /* n: whether the velocity must not be dependent; NULL except in Chaplygin's equations */
     model_momenta momenta;
     model_continuity continuity;
     model_observation observation;

@@ -76,6 +76,30 @@ static void the_explicit_form_has_entries(void **state) {
     cJSON_Delete(found);
 }
 
+/* Papastavridis, example 2.12.1: w_xy = db_x/dy - db_y/dx - b_x db_y/dz with b_x = y and b_y = z. */
+static void the_equations_of_voronets_have_entries(void **state) {
+    (void)state;
+    cJSON *found =
+        ask_json(&d, "POST", "/v1/analyses", json_type,
+                 "{\"system\": {\"hamel\": 1, \"coordinates\": [\"x\", \"y\", \"z\"], \"kinetic_energy\": "
+                 "\"(x'^2 + y'^2 + z'^2)/2\", \"constraints\": [{\"name\": \"c\", \"equation\": \"z' = y*x' + "
+                 "z*y'\"}], \"simulation\": {\"stop\": 1, \"formulation\": \"voronets\"}},"
+                 "\"analyses\": [\"equations\"]}",
+                 200);
+    const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations"), *entry;
+    int coefficients = 0;
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(equations, "entries")) {
+        if (strcmp(json_text_of(entry, "symbol"), "w") != 0) continue;
+        char *indices = cJSON_PrintUnformatted(cJSON_GetObjectItemCaseSensitive(entry, "indices"));
+        assert_string_equal(indices, "[\"z\",\"x\",\"y\"]");
+        assert_string_equal(json_text_of(entry, "value"), "1 - y");
+        free(indices);
+        coefficients++;
+    }
+    assert_int_equal(coefficients, 1);
+    cJSON_Delete(found);
+}
+
 static void equations_contain_the_multipliers(void **state) {
     (void)state;
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
@@ -193,6 +217,7 @@ int main(void) {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(simulation_stop_is_not_required),
         cmocka_unit_test(the_explicit_form_has_entries),
+        cmocka_unit_test(the_equations_of_voronets_have_entries),
         cmocka_unit_test(structure_is_the_default_analysis),
         cmocka_unit_test(equations_contain_the_multipliers),
         cmocka_unit_test(the_response_has_the_requested_analyses),

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss",           "maggi",
-                                           "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
+static const char *const formulations[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi",    "kane",
+                                           "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets", "hamilton"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
 
 /* --- a pendulum on a base with prescribed motion ------------------------------------------------------------------

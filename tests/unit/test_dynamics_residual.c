@@ -79,7 +79,8 @@ static void uncoupled_parts_are_checked_separately(void **state) {
 
 /* The output must be the correct solution although the input is wrong. */
 static void a_solution_with_a_residual_is_replaced(void **state) {
-    static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane", "boltzmann-hamel"};
+    static const char *const names[] = {"lagrange", "udwadia-kalaba",  "gauss",    "maggi",
+                                        "kane",     "boltzmann-hamel", "hadamard", "voronets"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char simulation[100];
@@ -154,8 +155,8 @@ static void a_solution_with_a_residual_and_no_replacement_is_rejected(void **sta
 /* The systems contain friction, a force with a multiplier, and a quaternion. In these cases, some formulations derive
  * other terms than Lagrange's equations. */
 static void all_forces_are_in_the_checked_equations(void **state) {
-    static const char *const names[] = {"lagrange", "udwadia-kalaba", "gauss",          "maggi",
-                                        "kane",     "gibbs-appell",   "boltzmann-hamel"};
+    static const char *const names[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi",   "kane",
+                                        "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets"};
     static const char *const systems[] = {
         "`gravity`: [0, -9.81], `coordinates`: [{`name`: `x`, `velocity`: 1}, `y`],"
         "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}],"

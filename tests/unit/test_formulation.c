@@ -277,7 +277,9 @@ static const struct {
                     {"maggi", 0},
                     {"kane", HAS_LAGRANGIAN | HAS_ACCELERATION_ENERGY},
                     {"gibbs-appell", HAS_LAGRANGIAN},
-                    {"boltzmann-hamel", HAS_ACCELERATION_ENERGY | HAS_NONLINEAR_CONSTRAINT}};
+                    {"boltzmann-hamel", HAS_ACCELERATION_ENERGY | HAS_NONLINEAR_CONSTRAINT},
+                    {"hadamard", 0},
+                    {"voronets", HAS_ACCELERATION_ENERGY | HAS_NONLINEAR_CONSTRAINT}};
 enum { COUNT = sizeof formulations / sizeof *formulations };
 
 static void accelerations_and_reactions_agree_with_lagrange(void **state) {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-static const char *const FORMULATIONS[] = {"lagrange", "udwadia-kalaba", "gauss",           "maggi",
-                                           "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
+static const char *const FORMULATIONS[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi",    "kane",
+                                           "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets", "hamilton"};
 enum { FORMULATION_COUNT = sizeof FORMULATIONS / sizeof *FORMULATIONS };
 
 #define TIMES "`stop`: 1.5, `times`: [0, 0.3, 0.6, 0.9, 1.2, 1.5], `initialization`: `project`, "

@@ -8,9 +8,8 @@
 #include "tests/unit/fixture.h"
 #include "tests/unit/random.h"
 #include "tests/unit/written_c.h"
-#include "tests/unit/written_text.h"
+#include "tests/unit/written_state.h"
 
-#include <ctype.h>
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>
@@ -22,93 +21,10 @@
 
 #include <cmocka.h>
 
-enum { MOST = 64, STATES = 3 };
+enum { MOST = WRITTEN_MOST, STATES = 3 };
 
-static const char *const formulations[] = {"maggi", "gibbs-appell", "boltzmann-hamel"};
+static const char *const formulations[] = {"maggi", "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets"};
 enum { FORMULATIONS = sizeof formulations / sizeof *formulations };
-
-/* A random state near the initial state, with its accelerations and multipliers. */
-typedef struct random_state {
-    double t, q[MOST], v[MOST], a[MOST], lambda[MOST], worst;
-} random_state;
-
-/* Returns false if no state that satisfies the constraints is found. */
-static bool find_state(const hamel_model *model, uint64_t *seed, random_state *s) {
-    hamel_error error = {0};
-    double change[2 * MOST];
-    dynamics *k = dynamics_create(model);
-    assert_non_null(k);
-    assert_true(model->n <= MOST && model->m <= MOST);
-    random_fill(seed, change, 2 * MOST, -0.05, 0.05);
-    s->t = model->settings.start;
-    for (size_t i = 0; i < model->n; i++) {
-        s->q[i] = model->q0[i] + change[i] * fmax(0.1, fabs(model->q0[i]));
-        s->v[i] = model->v0[i] + change[MOST + i] * fmax(1, fabs(model->v0[i]));
-    }
-    hamel_status status = HAMEL_OK;
-    for (int round = 0; round < 3 && status == HAMEL_OK; round++)
-        status = dynamics_project(k, s->t, s->q, s->v, &s->worst, &error);
-    if (status == HAMEL_OK) status = dynamics_evaluate(k, s->t, s->q, s->v, &error);
-    if (status == HAMEL_OK) status = dynamics_accelerations(k, 0, 0, s->a, s->lambda, &error);
-    dynamics_free(k);
-    hamel_error_clear(&error);
-    return status == HAMEL_OK && s->worst < 1e-11;
-}
-
-/* Adds the definitions in the part of the text with this title to the object `to` of a description. */
-static void add_definitions(const char *text, const char *title, cJSON *tree, const char *to, bool quasi) {
-    const char *part = strstr(text, title);
-    if (!part) return;
-    cJSON *object = cJSON_GetObjectItemCaseSensitive(tree, to);
-    if (!object) object = quasi ? cJSON_AddArrayToObject(tree, to) : cJSON_AddObjectToObject(tree, to);
-    for (const char *line = strchr(part + 1, '\n') + 1; *line && *line != '\n'; line = strchr(line, '\n') + 1) {
-        const char *equal = strstr(line, " = ");
-        assert_non_null(equal);
-        char *name = strndup(line, (size_t)(equal - line)), *value = strndup(equal + 3, strcspn(equal + 3, "\n"));
-        cJSON *item = quasi ? cJSON_CreateObject() : NULL;
-        if (quasi) {
-            cJSON_AddStringToObject(item, "name", name);
-            cJSON_AddStringToObject(item, "definition", value);
-            cJSON_AddItemToArray(object, item);
-        } else {
-            cJSON_AddStringToObject(object, name, value);
-        }
-        free(name);
-        free(value);
-    }
-}
-
-/* Replaces the points in names such as v_rod.1, which a description must not contain. */
-static void replace_points(char *text) {
-    for (char *at = strstr(text, "v_"); at; at = strstr(at + 2, "v_"))
-        for (char *c = at; isalnum((unsigned char)*c) || *c == '_' || *c == '.'; c++)
-            if (*c == '.') *c = '_';
-}
-
-/* Opens the example with the definitions in the text. Returns false if a definition contains a multiplier, which is
- * allowed only in outputs, or if the text contains the derivative of a table or an ideal reaction, which written_read
- * does not support. */
-static bool open_with_definitions(written_example *e, const written_example *from, const char *text) {
-    const char *with = strstr(text, "\n# with\n");
-    if ((with && strstr(with, "lambda(")) || strstr(text, "table'") || strstr(text, "ideal(")) return false;
-    cJSON *tree = cJSON_Duplicate(from->tree, true);
-    add_definitions(text, "\n# velocities along", tree, "quasi_velocities", true);
-    add_definitions(text, "\n# with", tree, "definitions", false);
-    char *json = cJSON_PrintUnformatted(tree);
-    assert_true(written_open_text(e, json, "lagrange"));
-    free(json);
-    cJSON_Delete(tree);
-    return true;
-}
-
-static double value_of(hamel_system *s, const char *expression, const program_inputs *in) {
-    char *text = strdup(expression);
-    replace_points(text);
-    graph_node node = written_read(s, text);
-    if (node < 0) fail_msg("%s: %s", text, s->error->count ? s->error->faults[0].message : "");
-    free(text);
-    return fixture_value(s->graph, node, in);
-}
 
 /* Compares the multipliers of one example at random states. `published` is NULL or the expression in the source for the
  * first multiplier. Returns the number of comparisons. */
@@ -118,20 +34,20 @@ static size_t compare_reactions(const written_example *from, hamel_written *w, c
     hamel_error error = {0};
     size_t count = 0;
     uint64_t seed = 29;
-    replace_points(w->text);
-    if (!open_with_definitions(&e, from, w->text)) return 0;
+    written_replace_points(w->text);
+    if (!written_open_with_definitions(&e, from, w->text)) return 0;
     hamel_system *s = e.model->system;
     s->error = &error;
     for (int state = 0; state < STATES; state++) {
-        random_state at;
-        if (!find_state(e.model, &seed, &at)) continue;
+        written_state at;
+        if (!written_find_state(e.model, &seed, &at)) continue;
         program_inputs in = model_inputs(e.model, &at.t, at.q, at.v, at.a, at.lambda, NULL);
         for (size_t k = 0; k < w->count; k++) {
             if (!hamel_entry_is_reaction(&w->entries[k])) continue;
             int32_t c = system_constraint_index(s, w->entries[k].indices[0]);
             assert_true(c >= 0);
-            assert_near(name, value_of(s, w->entries[k].value, &in), at.lambda[c], 1e-9);
-            if (published) assert_near(published, value_of(s, published, &in), at.lambda[c], 1e-9);
+            assert_near(name, written_value(s, w->entries[k].value, &in), at.lambda[c], 1e-9);
+            if (published) assert_near(published, written_value(s, published, &in), at.lambda[c], 1e-9);
             count++;
         }
     }
@@ -161,7 +77,7 @@ static size_t compare_example(const char *path, const char *as) {
     return count;
 }
 
-/* Each example is written in one of the formulations, because all of them solve for the same velocities. */
+/* Each example is written in one of the formulations. */
 static void multipliers_of_all_examples_agree_with_the_engine(void **state) {
     (void)state;
     glob_t found;
@@ -217,11 +133,11 @@ static void generated_c_computes_the_multipliers(void **state) {
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++) {
         written_example e;
         program_of_c p;
-        random_state at;
+        written_state at;
         uint64_t seed = 31;
         double w[MOST], q_dot[MOST], w_dot[MOST], lambda[MOST];
         written_open_example(&e, examples[k], "lagrange");
-        assert_true(find_state(e.model, &seed, &at));
+        assert_true(written_find_state(e.model, &seed, &at));
         written_close(&e);
         written_open_example(&e, examples[k], formulations[k % FORMULATIONS]);
         char *text = written_equations_within(&e, HAMEL_NOTATION_C, 1e9, &(bool){false});

@@ -291,8 +291,9 @@ static void compare(const chain *c, const char *wanted, size_t starts, uint64_t 
 }
 
 static void compare_all(const chain *c, size_t starts, double agree) {
-    static const char *const names[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi", "kane",
-                                        "gibbs-appell", "boltzmann-hamel", "hamilton", "routh"};
+    static const char *const names[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi",    "kane",
+                                        "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets", "hamilton",
+                                        "routh"};
     bool cyclic = c->free && largest(c->gravity, 3) == 0;
     for (size_t i = 0; i + !cyclic < sizeof names / sizeof *names; i++) compare(c, names[i], starts, 11 + i, agree);
 }

@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-static const char *const FORMULATIONS[] = {"maggi", "kane", "gibbs-appell", "boltzmann-hamel"};
+static const char *const FORMULATIONS[] = {"maggi", "kane", "gibbs-appell", "boltzmann-hamel", "hadamard", "voronets"};
+enum { FORMULATION_COUNT = sizeof FORMULATIONS / sizeof *FORMULATIONS };
 static const char *const METHODS[] = {"erk", "adams", "bdf"};
 
 static motion run(const char *system, const char *name, const char *method, const char *more) {
@@ -35,7 +36,7 @@ static motion run(const char *system, const char *name, const char *method, cons
 static void assert_follows_lagrange(const char *system, const char *simulation, double difference) {
     for (size_t m = 0; m < 3; m++) {
         motion expected = run(system, "lagrange", METHODS[m], simulation);
-        for (size_t f = 0; f < 4; f++) {
+        for (size_t f = 0; f < FORMULATION_COUNT; f++) {
             motion found = run(system, FORMULATIONS[f], METHODS[m], simulation);
             assert_below(METHODS[m], motion_difference(&found, &expected), m == 0 ? difference / 100 : difference);
             assert_below("position", found.position_residual, 1e-12);
@@ -85,7 +86,7 @@ static const char balls[] =
 /* The bound is ten times the energy error with `lagrange` at these tolerances, 4e-9 (measured). */
 static void a_fast_quaternion_conserves_energy(void **state) {
     (void)state;
-    for (size_t f = 0; f < 4; f++) {
+    for (size_t f = 0; f < FORMULATION_COUNT; f++) {
         motion m = run(balls, FORMULATIONS[f], "erk",
                        "`stop`: 0.8, `samples`: 9, `rtol`: 1e-9, `atol`: 1e-11, `initialization`: `project`");
         assert_below(FORMULATIONS[f], m.work_balance_error, 4e-8);
@@ -95,7 +96,7 @@ static void a_fast_quaternion_conserves_energy(void **state) {
 
 static void output_rows_do_not_change_the_choices_of_steps(void **state) {
     (void)state;
-    for (size_t f = 0; f < 4; f++) {
+    for (size_t f = 0; f < FORMULATION_COUNT; f++) {
         motion few = run(RING, FORMULATIONS[f], "erk", "`stop`: 10, `samples`: 6, `rtol`: 1e-9");
         motion many = run(RING, FORMULATIONS[f], "erk", "`stop`: 10, `samples`: 501, `rtol`: 1e-9");
         for (size_t row = 0; row < few.row_count; row++)

@@ -151,6 +151,10 @@ static void rates_of_other_formulations_agree_with_differences(void **state) {
         {"papastavridis_2_13_7_rolling_disk", "gibbs-appell"},
         {"papastavridis_2_13_5_ball_on_turntable", "kane"},
         {"coin_on_incline", "hamilton"},
+        {"greenwood_4_11_rolling_disk", "hadamard"},
+        {"greenwood_4_13_turning_knife_edge", "voronets"},
+        {"papastavridis_2_13_5_ball_on_turntable", "voronets"},
+        {"papastavridis_2_13_8_two_wheels", "chaplygin"},
         {"baruh_4_14_vehicle", "kane"},
         {"baruh_4_9_bead_on_hoop", "kane"},
         {"cartesian_pendulum", "gibbs-appell"},
@@ -180,8 +184,8 @@ static void forces_that_depend_on_reactions_occur_in_generated_c(void **state) {
         "`kinetic_energy`: `(x'^2 + y'^2)/2`, `generalized_forces`: {`y`: `0.4*lambda(c)`},"
         "`constraints`: [{`name`: `c`, `equation`: `y' = y*x'`}], `simulation`: {`stop`: 1}}",
     };
-    static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss",           "maggi",
-                                               "kane",     "gibbs-appell",   "boltzmann-hamel", "hamilton"};
+    static const char *const formulations[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi",    "kane",
+                                               "gibbs-appell", "boltzmann-hamel", "hamilton", "hadamard", "voronets"};
     (void)state;
     for (size_t k = 0; k < sizeof systems_by_reactions / sizeof *systems_by_reactions; k++)
         for (size_t f = 0; f < sizeof formulations / sizeof *formulations; f++)

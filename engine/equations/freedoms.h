@@ -1,0 +1,43 @@
+/* freedoms.h — the velocities that the constraints leave free, and equations in terms of them (quasi_velocities.c). */
+#pragma once
+
+#include "engine/equations/written.h"
+
+typedef struct freedoms {
+    /* The caller sets these four fields: */
+    bool reactions;        /* true if the multipliers are written */
+    bool in_coordinates;   /* true if the free velocities are velocities of coordinates */
+    const bool *preferred; /* n: velocities for which the constraints are solved if possible; NULL: any */
+    graph_node *equation;  /* count: left minus right side of the equations in C; NULL: Lagrange's, projected */
+
+    quasi_velocity *quasi; /* quasi[k] is velocity n + k */
+    size_t quasi_count;
+    /* velocity[n + quasi_count]: q' and the quasi-velocities in terms of the free velocities; GRAPH_NONE: the velocity
+     * is free */
+    graph_node *velocity;
+    graph_node *relaxed;      /* relaxed[n]: `velocity` of the coordinates with the terms in ω */
+    bool *unique;             /* unique[m]: the multiplier is determined, because the constraint is not redundant */
+    graph_node *acceleration; /* acceleration[n]: q'' in terms of the free velocities and their rates */
+    const char **solved_from; /* solved_from[n]: constraint from which a velocity is solved; NULL: no constraint */
+    graph_node *symbol;       /* symbols of the free velocities, at most n */
+    const char **name;        /* names of the free velocities */
+    size_t count;             /* number of free velocities */
+} freedoms;
+
+/* Solves the constraints for velocities. The free velocities are the quasi-velocities of the description. If there are
+ * none, they are velocities along the free directions of constraints, and velocities of coordinates. Returns false after
+ * adding an error, or if out of memory. */
+bool freedoms_solve(written *w, freedoms *f);
+
+/* Rewrites an expression in (t, q, q', q'') in terms of the free velocities and their rates. */
+graph_node freedoms_substitute(written *w, const freedoms *f, graph_node node);
+
+/* Returns Σ_i x_i ∂q'_i/∂u for the symbol u of a free velocity, or of a quasi-velocity ω. */
+graph_node freedoms_project(written *w, const freedoms *f, graph_node u, graph_node (*x)(written *, size_t));
+
+/* Writes the multipliers as expressions, if f->reactions is true. If `eliminated` is true, the expressions contain only
+ * the free velocities and their rates. */
+bool freedoms_reactions(written *w, const freedoms *f, bool eliminated);
+
+/* Fills the form for C code. The last two functions return false after adding an error, or if out of memory. */
+bool freedoms_machine(written *w, const freedoms *f);
