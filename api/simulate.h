@@ -65,6 +65,9 @@ cJSON *api_header_json(const hamel_header *header);
 /* Adds an event as compact JSON: name, t, the columns before and after the event, and its impulses, if any. */
 void api_event_text(text_buffer *out, const hamel_event_record *event);
 
+/* Adds the impulses of an event as compact JSON: schema Impact of openapi.json. */
+void api_impact_text(text_buffer *out, const struct hamel_impact *impact);
+
 /* The shipped example systems (api/examples/), which are compiled into the library. */
 typedef struct api_example {
     const char *name; /* file name without .json */

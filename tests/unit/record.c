@@ -23,6 +23,18 @@ static bool take_row(void *context, const double *values, size_t count) {
     return true;
 }
 
+static void take_impact(event_record *h, const hamel_impact *impact) {
+    h->impact = *impact;
+    h->impact.constraints = h->constraints;
+    h->impact.theorems = h->theorems;
+    for (size_t k = 0; k < impact->constraint_count && k < RECORD_IMPULSES + 4; k++) {
+        h->constraints[k] = impact->constraints[k];
+        snprintf(h->constraint_names[k], sizeof h->constraint_names[k], "%s", impact->constraints[k].name);
+        h->constraints[k].name = h->constraint_names[k];
+    }
+    memcpy(h->theorems, impact->theorems, impact->theorem_count * sizeof *h->theorems);
+}
+
 static bool take_event(void *context, const hamel_event_record *event) {
     record *r = context;
     if (r->count < RECORD_EVENTS) {
@@ -30,8 +42,9 @@ static bool take_event(void *context, const hamel_event_record *event) {
         snprintf(h->name, sizeof h->name, "%s", event->name);
         h->t = event->t;
         h->rows = r->rows;
+        if (event->impact) take_impact(h, event->impact);
         for (size_t k = 0; k < RECORD_IMPULSES; k++)
-            h->impulses[k] = k < event->impulse_count ? event->impulses[k] : NAN;
+            h->impulses[k] = event->impact && k < event->impact->impulse_count ? event->impact->impulses[k] : NAN;
         memcpy(h->before, event->before, event->count * sizeof *event->before);
         memcpy(h->after, event->after, event->count * sizeof *event->after);
     }

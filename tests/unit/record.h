@@ -1,6 +1,7 @@
 /* record.h — runs a description and keeps its rows, events and errors. */
 #pragma once
 
+#include "engine/simulate/impact.h"
 #include "tests/unit/fixture.h"
 
 enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_EVENTS = 400, RECORD_IMPULSES = 4 };
@@ -10,6 +11,10 @@ typedef struct event_record {
     double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN if not reported */
     /* number of rows before the event */
     size_t rows;
+    hamel_impact impact; /* its pointers are invalid, except those to the arrays below */
+    hamel_impact_constraint constraints[RECORD_IMPULSES + 4];
+    char constraint_names[RECORD_IMPULSES + 4][24];
+    hamel_impact_theorem theorems[HAMEL_IMPACT_THEOREMS];
 } event_record;
 
 typedef struct record {
