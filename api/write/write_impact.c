@@ -1,6 +1,6 @@
-/* write_impact.c — the impulses of an event as compact JSON: schema `Impact` of openapi.json. */
+/* write_impact.c — the impulses of an event: schemas `Impact` and `Shock` of openapi.json. */
+#include "api/analyze.h"
 #include "api/json/text.h"
-#include "api/simulate.h"
 #include "engine/simulate/impact.h"
 
 static void add_number(text_buffer *out, const char *before, double value) {
@@ -85,4 +85,40 @@ void api_impact_text(text_buffer *out, const hamel_impact *impact) {
     add_energy(out, impact);
     add_theorems(out, impact);
     text_buffer_puts(out, "}");
+}
+
+static void add_types(json_builder *b, cJSON *to, const hamel_shock *s) {
+    cJSON *list = json_add_list(b, to, "constraints");
+    for (size_t k = 0; k < s->constraint_count && !b->failed; k++) {
+        const hamel_shock_constraint *c = &s->constraints[k];
+        double types[] = {c->types[0], c->types[1]};
+        cJSON *item = json_append_object(b, list);
+        json_add_text(b, item, "name", c->name);
+        json_add_numbers(b, item, "types", types, c->type_count);
+        json_add_truth(b, item, "certain", c->certain);
+    }
+}
+
+bool api_add_shocks(cJSON *answer, const hamel_shocks *shocks) {
+    json_builder b = {0};
+    cJSON *list = json_add_list(&b, answer, "impulses");
+    for (size_t i = 0; i < shocks->count && !b.failed; i++) {
+        const hamel_shock *s = &shocks->items[i];
+        cJSON *item = json_append_object(&b, list);
+        json_add_text(&b, item, "event", s->event);
+        json_add_number(&b, item, "percussions", (double)s->percussion_count);
+        add_types(&b, item, s);
+        json_add_number(&b, item, "unknown_velocities", (double)s->velocities);
+        json_add_number(&b, item, "unknown_impulses", (double)s->impulses);
+        json_add_number(&b, item, "equations", (double)s->equations);
+        json_add_number(&b, item, "indeterminacy", (double)(s->velocities + s->impulses - s->equations));
+        json_add_texts(&b, item, "theorems", s->theorems.items, s->theorems.count);
+        cJSON *excluded = json_add_list(&b, item, "not_applicable");
+        for (size_t k = 0; k < s->excluded_count && !b.failed; k++) {
+            cJSON *theorem = json_append_object(&b, excluded);
+            json_add_text(&b, theorem, "name", s->excluded[k].name);
+            json_add_text(&b, theorem, "reason", s->excluded[k].reason);
+        }
+    }
+    return !b.failed;
 }

@@ -112,6 +112,12 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || model_event_strikes(e) || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
+/* Returns Appell's type, 1 to 4, of a constraint that acts during the impulses of an event, from whether it acts before
+ * and after the event (Papastavridis, Analytical Mechanics, ch. 4, Table 1; engine/simulate/impact.h). */
+static inline int model_impact_type(bool before, bool after) {
+    return (before ? 1 : 2) + (after ? 0 : 2);
+}
+
 /* The slip velocity of a contact along a surface: one speed in the plane, several components in space. The contact
  * sticks while the slip is 0. */
 typedef struct model_slip {

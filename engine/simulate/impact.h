@@ -21,11 +21,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the type of a constraint that acts during a shock. */
-static inline int hamel_impact_type(bool before, bool after) {
-    return (before ? 1 : 2) + (after ? 0 : 2);
-}
-
 typedef struct hamel_impact_constraint {
     const char *name;     /* of a constraint, or the equation of an impulse as in the description */
     int type;             /* 1 to 4 */

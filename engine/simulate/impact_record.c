@@ -60,7 +60,7 @@ static bool lists(const int32_t *list, size_t count, size_t c) {
  * constraints at its end. */
 static int type_of(const impact_record *r, const model_event *event, size_t c) {
     bool stays = r->before[c] && !lists(event->deactivate, event->deactivate_count, c);
-    return hamel_impact_type(r->before[c], stays || lists(event->activate, event->activate_count, c));
+    return model_impact_type(r->before[c], stays || lists(event->activate, event->activate_count, c));
 }
 
 /* Returns false if out of memory. */

@@ -249,7 +249,7 @@ hamel_status impact_theorems_check(impact_record *r, const dynamics *k, bool odd
     theorems w = {.r = r, .k = k, .n = r->model->n, .rows = r->impact.constraint_count};
     r->impact.theorem_count = 0;
     if (!r->impact.has_energy || !r->model->dynamics.linear_velocities) return HAMEL_OK;
-    arena_init(&w.memory, SIZE_MAX);
+    arena_init(&w.memory, 0);
     bool good = ARENA_DOUBLES(&w.memory, {&w.x, w.n}, {&w.y, w.n}, {&w.z, w.n});
     if (good) {
         look_at_constraints(&w);

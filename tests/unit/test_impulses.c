@@ -1,4 +1,6 @@
-/* test_impulses.c — engine/simulate: percussions, simultaneous impulses, types of constraints, theorems. */
+/* test_impulses.c — engine/simulate, engine/analyze: percussions, simultaneous impulses, types of constraints,
+ * theorems. */
+#include "engine/analyze/impulses.h"
 #include "tests/unit/record.h"
 
 #include <math.h>
@@ -455,6 +457,51 @@ static void extrema_hold_for_systems_in_motion(void **state) {
     record_free(r);
 }
 
+/* --- analysis without a run --------------------------------------------------------------------------------------- */
+
+/* The event `shock` has all four types, as in the test of Table 1. The constraint `late` is active at the event only if
+ * the event `joins` has happened before. */
+static void an_analysis_lists_the_types_without_a_run(void **state) {
+    (void)state;
+    fixture f;
+    hamel_shocks *found = NULL;
+    fixture_read(&f,
+                 "`coordinates`: [`a`, `b`, `c`, `d`], `kinetic_energy`: `(a'^2 + b'^2 + c'^2 + d'^2)/2`, "
+                 "`constraints`: [{`name`: `one`, `equation`: `a = b`}, {`name`: `three`, `equation`: `b = c`}, "
+                 "{`name`: `two`, `equation`: `c = 1`, `active`: false}, {`name`: `late`, `equation`: `d = 1`, "
+                 "`active`: false}], "
+                 "`events`: [{`name`: `shock`, `when`: `t - 1`, `activate`: [`two`], `deactivate`: [`three`], "
+                 "`impulse`: [{`constraint`: `two`}, {`constraint`: `three`}, {`constraint`: `d = 2`}]}, "
+                 "{`name`: `joins`, `when`: `d - 1`, `activate`: [`late`]}, "
+                 "{`name`: `blow`, `when`: `t - 3`, `percussion`: {`on`: `a`, `value`: 2}}]",
+                 "`stop`: 2");
+    assert_int_equal(hamel_find_shocks(&found, &f.description, NULL, NULL, &f.error), HAMEL_OK);
+    assert_int_equal(found->count, 2);
+    static const char *const names[] = {"one", "three", "two", "late", "d = 2"};
+    static const int types[] = {1, 3, 2, 1, 4};
+    const hamel_shock *s = &found->items[0];
+    assert_string_equal(s->event, "shock");
+    assert_int_equal(s->constraint_count, 5);
+    for (size_t k = 0; k < 5; k++) {
+        assert_string_equal(s->constraints[k].name, names[k]);
+        assert_int_equal(s->constraints[k].type_count, 1);
+        assert_int_equal(s->constraints[k].types[0], types[k]);
+        assert_int_equal(s->constraints[k].certain, k != 3);
+    }
+    assert_int_equal(s->velocities, 4);
+    assert_int_equal(s->impulses, 4);
+    assert_int_equal(s->equations, 6);
+    assert_int_equal(s->theorems.count, 2);
+    assert_string_equal(s->theorems.items[0], "carnot_third");
+    assert_string_equal(s->excluded[0].reason, "`d = 2` does not persist");
+    s = &found->items[1];
+    assert_int_equal(s->percussion_count, 1);
+    assert_int_equal(s->constraint_count, 4); /* `three` and `two` may have changed before */
+    assert_int_equal(s->theorems.count, 4);
+    hamel_shocks_free(found);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_blow_moves_and_turns_a_free_bar),
@@ -474,6 +521,7 @@ int main(void) {
         cmocka_unit_test(restitutions_of_redundant_contacts_must_agree),
         cmocka_unit_test(a_moving_constraint_excludes_carnots_theorems),
         cmocka_unit_test(extrema_hold_for_systems_in_motion),
+        cmocka_unit_test(an_analysis_lists_the_types_without_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
