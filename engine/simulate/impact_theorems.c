@@ -14,8 +14,8 @@
  *   Kelvin            percussions; all constraints are of type 1. Among the velocities u that satisfy the constraints
  *                     and have the same components F·v⁺ along the percussions F, v⁺ minimizes K(u − v⁻). For a system
  *                     at rest, this is T.
- *   Bertrand–Delaunay percussions; fixed constraints of the types 1 and 2. T⁺ is larger than for the same percussions
- *                     with an additional fixed constraint.
+ *   Bertrand–Delaunay percussions; fixed constraints of the types 1 and 2. K(v⁺) is larger than for the same
+ *                     percussions with an additional fixed constraint.
  *   Robin             Among the velocities u with the same constraint rates A u = A v⁺, v⁺ minimizes
  *                     K(u − v⁻) − P·(u − v⁻). Up to a constant this is Gauss's function of impulsive motion.
  *
@@ -228,7 +228,7 @@ static bool check_bertrand_delaunay(theorems *w) {
         for (size_t k = 0; k < n; k++) w->x[k] = random_uniform(&seed, -1, 1);
         most = fmax(most, constrained_energy(w, H, w->x, g, g + f));
     }
-    double actual = w->r->impact.kinetic_after;
+    double actual = 0.5 * multiply_mass(w, w->r->after, w->y);
     add(w, "bertrand_delaunay", actual, most, ALTERNATIVES, actual >= most - THEOREM_ROUNDING * w->scale);
     return true;
 }

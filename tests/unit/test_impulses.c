@@ -175,6 +175,46 @@ static void an_explosion_gains_the_energy_of_the_gained_velocities(void **state)
     record_free(r);
 }
 
+/* L = T2 + T1 + T0 − V with T2 = x'²/2 + y'², T1 = 3 x' y - 3 x y'. The percussion 2 on x changes T2 by 2·2 + 2²/2 at x' = 2. The
+ * energy T2 − T0 + V contains constants, which do not affect the theorems. */
+static void a_lagrangian_gives_the_change_of_t2(void **state) {
+    (void)state;
+    record *r = record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], "
+                                "`lagrangian`: `x'^2/2 + y'^2 + 3*x'*y - 3*x*y' + 5`, "
+                                "`events`: [{`name`: `blow`, `when`: `t`, `direction`: `rising`, "
+                                "`percussion`: {`on`: `x`, `value`: 2}}]",
+                                "`stop`: 0.1, `samples`: 2");
+    const event_record *h = &r->event_records[0];
+    assert_energy(h, 2 - 5, 8 - 5);
+    assert_theorem(h, "bertrand_delaunay", 8);
+    record_free(r);
+}
+
+/* The percussion acts on the same bodies in every formulation, whatever its variables are. */
+static void all_formulations_follow_a_percussion(void **state) {
+    (void)state;
+    static const char *const formulations[] = {"lagrange",     "udwadia-kalaba", "gauss",    "maggi", "boltzmann-hamel",
+                                               "gibbs-appell", "kane",           "hamilton", "routh"};
+    for (size_t k = 0; k < sizeof formulations / sizeof *formulations; k++) {
+        char simulation[200];
+        snprintf(simulation, sizeof simulation,
+                 "`stop`: 2, `samples`: 2, `rtol`: 1e-10, `atol`: 1e-12, `formulation`: `%s`", formulations[k]);
+        record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 1}, `y`, `z`], "
+                                    "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}, {`name`: `Q`, "
+                                    "`mass`: 1, `position`: [`z`, 0]}], "
+                                    "`constraints`: [{`name`: `circle`, `equation`: `x^2 + y^2 = 1`}], "
+                                    "`events`: [{`name`: `blow`, `when`: `t - 1`, "
+                                    "`percussion`: [{`at`: `P`, `vector`: [3, 4]}, {`on`: `z`, `value`: 5}]}]",
+                                    simulation);
+        /* P gets the tangential part of the percussion, 4/2, and turns at this rate for 1 s */
+        assert_near(formulations[k], record_end(r)[1], cos(2), 1e-8);
+        assert_near(formulations[k], record_end(r)[2], sin(2), 1e-8);
+        assert_near(formulations[k], record_end(r)[3], 5, 1e-8);
+        assert_near("rod", fabs(r->event_records[0].constraints[0].impulse), 1.5, EXACT);
+        record_free(r);
+    }
+}
+
 /* --- types and counts --------------------------------------------------------------------------------------------- */
 
 /* Papastavridis, Analytical Mechanics, ch. 4, Table 1: (before, during, after) is (1, 1, 1), (0, 1, 1), (1, 1, 0) and
@@ -510,6 +550,8 @@ int main(void) {
         cmocka_unit_test(sensitivities_follow_a_percussion),
         cmocka_unit_test(work_includes_the_work_of_a_moving_frame),
         cmocka_unit_test(an_explosion_gains_the_energy_of_the_gained_velocities),
+        cmocka_unit_test(a_lagrangian_gives_the_change_of_t2),
+        cmocka_unit_test(all_formulations_follow_a_percussion),
         cmocka_unit_test(constraints_have_the_types_of_table_1),
         cmocka_unit_test(a_tie_that_breaks_while_a_particle_is_seized_is_of_type_3),
         cmocka_unit_test(a_suddenly_arrested_bar_loses_an_eighth_of_m_u_squared),
