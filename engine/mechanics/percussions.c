@@ -13,7 +13,7 @@ static bool add_component(hamel_system *s, matrix_pattern *p, int32_t row, graph
     size_t count = graph_support(g, r, SYMBOL_COORDINATE, &support);
     int32_t *list = arena_alloc(s->memory, count, sizeof *list); /* copied: new nodes invalidate the support */
     if (!list) return false;
-    memcpy(list, support, count * sizeof *list);
+    if (count > 0) memcpy(list, support, count * sizeof *list);
     for (size_t i = 0; i < count; i++) {
         graph_node slope = graph_partial(g, r, s->q[list[i]]);
         if (!pattern_add(s, p, row, list[i], graph_mul(g, force, slope))) return false;
