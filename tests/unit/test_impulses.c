@@ -1,6 +1,7 @@
 /* test_impulses.c — engine/simulate, engine/analyze: percussions, simultaneous impulses, types of constraints,
  * theorems. */
 #include "engine/analyze/impulses.h"
+#include "engine/simulate/impact_record.h"
 #include "tests/unit/record.h"
 
 #include <math.h>
@@ -497,6 +498,55 @@ static void extrema_hold_for_systems_in_motion(void **state) {
     record_free(r);
 }
 
+/* Notes a change of velocities that need not be the solution, and counts the theorems that fail. */
+static size_t count_failures(const char *members, const double *momentum, const double *change, size_t *theorems) {
+    hamel_model *model = fixture_model(members, "`stop`: 1");
+    dynamics *k = dynamics_create(model);
+    arena memory;
+    double multipliers[2] = {0}, restitution = 0, values[8] = {0};
+    bool active[2] = {true, true};
+    arena_init(&memory, 0);
+    impact_record *r = impact_record_create(model, &memory);
+    assert_true(k && r);
+    assert_int_equal(dynamics_select(k, active), HAMEL_OK);
+    assert_int_equal(dynamics_evaluate(k, 0, model->q0, model->v0, NULL), HAMEL_OK);
+    const model_event *event = &model->events.list[0];
+    for (size_t i = 0; i < event->momentum_count; i++)
+        values[event->at_momentum + i] = momentum[event->momentum_columns[i]];
+    impact_record_begin(r, model->active);
+    impact_data data = {model->v0, change, momentum, &restitution, multipliers};
+    assert_int_equal(impact_record_note(r, k, event, values, &data), HAMEL_OK);
+    size_t failures = 0;
+    for (size_t i = 0; i < r->impact.theorem_count; i++) failures += !r->theorems[i].holds;
+    *theorems = r->impact.theorem_count;
+    arena_free(&memory);
+    dynamics_free(k);
+    hamel_model_free(model);
+    return failures;
+}
+
+/* A percussion 6 on x gives the mass 2 the velocity 3. Kelvin's and Robin's functions increase if y changes too or if x
+ * changes by less. With half the velocity, an additional constraint gives more energy. The wall x = 0 stops the mass 2,
+ * and keeps the velocity along the wall. */
+static void theorems_fail_for_wrong_velocities(void **state) {
+    (void)state;
+    const char *blow = "`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, "
+                       "`events`: [{`name`: `blow`, `when`: `t`, `percussion`: {`on`: `x`, `value`: 6}}]";
+    const char *wall = "`coordinates`: [{`name`: `x`, `velocity`: -4}, {`name`: `y`, `velocity`: 3}], "
+                       "`kinetic_energy`: `x'^2 + y'^2`, "
+                       "`events`: [{`name`: `hit`, `when`: `t`, `impulse`: {`constraint`: `x = 0`}}]";
+    const double momentum[] = {6, 0, 0}, right[] = {3, 0, 0}, aside[] = {3, 0.1, 0}, slow[] = {1.5, 0, 0};
+    const double none[] = {0, 0}, stop[] = {4, 0}, turned[] = {4, 0.1};
+    size_t theorems;
+    assert_int_equal(count_failures(blow, momentum, right, &theorems), 0);
+    assert_int_equal(theorems, 4); /* the system is at rest, so the percussion has no power before */
+    assert_int_equal(count_failures(blow, momentum, aside, &theorems), 2); /* Kelvin, Robin */
+    assert_int_equal(count_failures(blow, momentum, slow, &theorems), 2);  /* Bertrand and Delaunay, Robin */
+    assert_int_equal(count_failures(wall, none, stop, &theorems), 0);
+    assert_int_equal(theorems, 2);
+    assert_int_equal(count_failures(wall, none, turned, &theorems), 2); /* Carnot, Robin */
+}
+
 /* --- analysis without a run --------------------------------------------------------------------------------------- */
 
 /* The event `shock` has all four types, as in the test of Table 1. The constraint `late` is active at the event only if
@@ -563,6 +613,7 @@ int main(void) {
         cmocka_unit_test(restitutions_of_redundant_contacts_must_agree),
         cmocka_unit_test(a_moving_constraint_excludes_carnots_theorems),
         cmocka_unit_test(extrema_hold_for_systems_in_motion),
+        cmocka_unit_test(theorems_fail_for_wrong_velocities),
         cmocka_unit_test(an_analysis_lists_the_types_without_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
