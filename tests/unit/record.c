@@ -96,3 +96,31 @@ const double *record_end(const record *r) {
     assert_true(r->rows > 0 && r->rows <= RECORD_ROWS);
     return r->values[r->rows - 1];
 }
+
+const hamel_impact_theorem *record_theorem(const event_record *h, const char *name) {
+    for (size_t k = 0; k < h->impact.theorem_count; k++)
+        if (strcmp(h->theorems[k].name, name) == 0) return &h->theorems[k];
+    return NULL;
+}
+
+void assert_theorem(const event_record *h, const char *name, double actual) {
+    const hamel_impact_theorem *t = record_theorem(h, name);
+    if (!t) fail_msg("%s does not apply", name);
+    assert_true(t->holds);
+    assert_near(name, t->actual, actual, RECORD_EXACT);
+    if (t->alternatives == 0) assert_near(name, t->other, actual, RECORD_EXACT);
+}
+
+const hamel_impact_constraint *record_constraint(const event_record *h, const char *name) {
+    for (size_t k = 0; k < h->impact.constraint_count; k++)
+        if (strcmp(h->constraints[k].name, name) == 0) return &h->constraints[k];
+    fail_msg("`%s` does not act", name);
+    return NULL;
+}
+
+void assert_impact_energy(const event_record *h, double before, double after) {
+    assert_true(h->impact.has_energy);
+    assert_near("kinetic energy before", h->impact.kinetic_before, before, RECORD_EXACT);
+    assert_near("kinetic energy after", h->impact.kinetic_after, after, RECORD_EXACT);
+    assert_near("work", h->impact.work, after - before, RECORD_EXACT);
+}
