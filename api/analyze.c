@@ -36,6 +36,7 @@ ANALYSIS(add_equilibria, hamel_equilibria, hamel_find_equilibria(&found, d, opti
 ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, error), api_add_forces, hamel_forces_free)
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
+ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
@@ -86,6 +87,7 @@ static const struct {
     {"linearization", API_LINEARIZATION, add_linearization},
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
+    {"impulses", API_IMPULSES, add_shocks},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,

@@ -62,7 +62,6 @@ static bool pass_row(void *context, const double *values, size_t count) {
 
 static bool pass_event(void *context, const hamel_event_record *event) {
     passage *p = context;
-    if (p->observer->event == NULL) return true;
     text_buffer_reset(&p->event);
     api_event_text(&p->event, event);
     p->no_memory = p->event.failed;
@@ -121,8 +120,11 @@ hamel_status api_report_end(const api_observer *observer, hamel_status status, c
 hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_observer *observer, const char *file) {
     passage p = {.observer = observer};
     hamel_run_options options = {.poll = poll};
-    hamel_sink sink = {
-        .context = &p, .header = pass_header, .row = pass_row, .event = pass_event, .progress = pass_progress};
+    hamel_sink sink = {.context = &p,
+                       .header = pass_header,
+                       .row = pass_row,
+                       .event = observer->event != NULL ? pass_event : NULL,
+                       .progress = pass_progress};
     hamel_summary summary = {0};
     hamel_error error = {0};
     text_buffer_init(&p.event, EVENT_MAX_BYTES);
@@ -172,7 +174,7 @@ api_observer api_observer_of(row_writer *writer) {
         .context = writer,
         .header = write_header,
         .row = write_row,
-        .event = write_event,
+        .event = writer->format->object != NULL ? write_event : NULL,
         .progress = write_progress,
         .summary = write_summary,
         .problem = write_problem,

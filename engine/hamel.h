@@ -100,8 +100,7 @@ typedef struct hamel_event_record {
     double t;
     const double *before, *after;
     size_t count;
-    const double *impulses; /* multipliers of the impulsive constraints, integrated over the impact */
-    size_t impulse_count;
+    const struct hamel_impact *impact; /* impulses (engine/simulate/impact.h); NULL if the event has none */
 } hamel_event_record;
 
 /* Receives the results of a run. A callback that returns false cancels the run, for example because the client has

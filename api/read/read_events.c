@@ -16,16 +16,42 @@ const json_kind impulse_kind =
 
 READ_OBJECT(impulse)
 
+/* Reads one item, or a list of items, each of `size` bytes. Returns the items and sets *count. */
+static void *read_one_or_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
+                              json_read_function *read, size_t *count) {
+    if (cJSON_IsArray(value)) return json_read_list(r, value, pointer, what, size, read, count);
+    void *item = json_alloc(r, 1, size);
+    if (item == NULL) return NULL;
+    *count = 1;
+    read(r, value, pointer, item);
+    return item;
+}
+
 static void read_impulses(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     hamel_impulses *list = field;
-    if (cJSON_IsArray(value)) {
-        list->items = json_read_list(r, value, pointer, "an impulse", sizeof *list->items, read_impulse, &list->count);
-        return;
-    }
-    list->items = json_alloc(r, 1, sizeof *list->items);
-    if (list->items == NULL) return;
-    list->count = 1;
-    read_impulse(r, value, pointer, list->items);
+    list->items = read_one_or_list(r, value, pointer, "an impulse", sizeof *list->items, read_impulse, &list->count);
+}
+
+READ_LOCATED_NAME(read_percussion_on, hamel_percussion, on, on_pointer)
+
+const json_kind percussion_kind = JSON_KIND("a percussion", {"at", read_end, offsetof(hamel_percussion, at), false},
+                                            {"vector", json_read_vector, offsetof(hamel_percussion, vector), false},
+                                            {"on", read_percussion_on, 0, false},
+                                            {"value", json_read_expression, offsetof(hamel_percussion, value), false});
+
+static void read_percussion(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    ((hamel_percussion *)field)->pointer = pointer;
+    json_read_object(r, value, pointer, &percussion_kind, field);
+    if (!cJSON_IsObject(value)) return;
+    bool at = json_at(value, "at") != NULL, on = json_at(value, "on") != NULL;
+    if (at == on || at != (json_at(value, "vector") != NULL) || on != (json_at(value, "value") != NULL))
+        json_fault_at(r, pointer, "a percussion has either `at` and `vector`, or `on` and `value`");
+}
+
+static void read_percussions(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_percussions *list = field;
+    list->items =
+        read_one_or_list(r, value, pointer, "a percussion", sizeof *list->items, read_percussion, &list->count);
 }
 
 static void read_references(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -38,6 +64,7 @@ const json_kind event_kind = JSON_KIND("an event", {"name", json_read_name, offs
                                        {"direction", read_direction, offsetof(hamel_event, direction), false},
                                        {"set", read_set, offsetof(hamel_event, set), false},
                                        {"impulse", read_impulses, offsetof(hamel_event, impulses), false},
+                                       {"percussion", read_percussions, offsetof(hamel_event, percussions), false},
                                        {"activate", read_references, offsetof(hamel_event, activate), false},
                                        {"deactivate", read_references, offsetof(hamel_event, deactivate), false},
                                        {"terminate", json_read_boolean, offsetof(hamel_event, terminate), false},

@@ -2,6 +2,7 @@
 #include "api/analyze.h"
 #include "api/json/builder.h"
 #include "api/json/text.h"
+#include "engine/simulate/impact.h"
 
 #include <math.h>
 
@@ -135,11 +136,16 @@ void api_event_text(text_buffer *out, const hamel_event_record *event) {
     json_text_number(out, event->t);
     add_values(out, "before", event->before, event->count);
     add_values(out, "after", event->after, event->count);
-    if (event->impulse_count == 1) {
+    const hamel_impact *impact = event->impact;
+    if (impact != NULL && impact->impulse_count == 1) {
         text_buffer_puts(out, ",\"impulse\":");
-        json_text_number(out, event->impulses[0]);
-    } else if (event->impulse_count > 1) {
-        add_values(out, "impulse", event->impulses, event->impulse_count);
+        json_text_number(out, impact->impulses[0]);
+    } else if (impact != NULL && impact->impulse_count > 1) {
+        add_values(out, "impulse", impact->impulses, impact->impulse_count);
+    }
+    if (impact != NULL) {
+        text_buffer_puts(out, ",\"impact\":");
+        api_impact_text(out, impact);
     }
     text_buffer_add(out, "}", 1);
 }

@@ -164,11 +164,18 @@ graph_node energies_need_momentum(const hamel_equations *e, graph_node node, con
  * of the description. */
 typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
+    /* T for the reports about impulses, or the energy T2 − T0 + V of a lagrangian, which has the same jumps as T2.
+     * GRAPH_NONE if no event has impulses or if these energies are not defined. */
+    graph_node kinetic;
 } hamel_observed;
 
 /* Binds all observed expressions and the expressions of the system's events. If `e` is NULL, only syntax and names are
  * checked. Errors are added to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
+
+/* percussions.c: binds the percussions of an event and sets the fields momenta, momentum_rows, momentum_columns and
+ * momentum_count of *at. Returns false after adding an error. */
+bool percussions_bind(hamel_system *s, system_event *at, const loop_scope *scope, const system_quantities *quantities);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */
 

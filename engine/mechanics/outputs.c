@@ -135,7 +135,7 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     at->assigned = node_array(s, at->set_count);
     if (!at->assigned) return false;
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_CROSSING, quantities);
-    if (!bind_restitutions(s, at, &scope, quantities)) return false;
+    if (!bind_restitutions(s, at, &scope, quantities) || !percussions_bind(s, at, &scope, quantities)) return false;
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
@@ -147,6 +147,14 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
         units_note(s, at->assigned[k], at->values[k]->pointer, target < n ? UNIT_INITIAL : UNIT_VELOCITY, target % n);
     }
     return true;
+}
+
+/* Returns hamel_observed.kinetic. */
+static graph_node energy_of_impulses(const hamel_system *s, const hamel_equations *e) {
+    size_t i = 0;
+    while (i < s->event_count && s->events[i].impulse_count == 0 && s->events[i].percussion_count == 0) i++;
+    if (!e || i == s->event_count || s->acceleration_energy >= 0) return GRAPH_NONE;
+    return s->lagrangian >= 0 ? e->jacobi : energies_kinetic(e);
 }
 
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e) {
@@ -170,6 +178,7 @@ hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equa
         out->checks[i] = system_bind(s, &d->checks[i].expression, PLACE_OUTPUT, NULL, SYNTAX_EXPRESSION, quantities);
     for (size_t i = 0; i < s->event_count; i++)
         if (!bind_event(s, &s->events[i], quantities)) break;
+    out->kinetic = energy_of_impulses(s, e);
     if (e) check_units(s, out);
     return equations_status(s);
 }

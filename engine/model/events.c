@@ -17,7 +17,7 @@ static graph_node rate_of(graph *g, graph_node root, bool *known) {
 static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_t n) {
     const int32_t *found;
     size_t count = graph_support(g, rate, SYMBOL_VELOCITY, &found);
-    if (e->impulse_count > 0) return count > 0;
+    if (e->impulse_count > 0 || e->percussion_count > 0) return count > 0;
     for (size_t k = 0; k < count * e->set_count; k++)
         if (e->targets[k / count] == (int32_t)n + found[k % count]) return true;
     return false;
@@ -25,7 +25,8 @@ static bool changes_rate(graph *g, const system_event *e, graph_node rate, size_
 
 static size_t count_jumps(const hamel_system *s) {
     size_t count = s->event_count;
-    for (size_t i = 0; i < s->event_count; i++) count += s->events[i].set_count + s->events[i].impulse_count;
+    for (size_t i = 0; i < s->event_count; i++)
+        count += s->events[i].set_count + s->events[i].impulse_count + s->events[i].momentum_count;
     return count;
 }
 
@@ -42,6 +43,10 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
                         .targets = from->targets,
                         .impulse_count = from->impulse_count,
                         .impulses = from->impulses,
+                        .percussion_count = from->percussion_count,
+                        .momentum_count = from->momentum_count,
+                        .momentum_rows = from->momentum_rows,
+                        .momentum_columns = from->momentum_columns,
                         .named_gain = from->named_gain,
                         .activate_count = from->activate_count,
                         .deactivate_count = from->deactivate_count,
@@ -56,6 +61,8 @@ static void take_event(hamel_model *model, size_t i, graph_node *roots, graph_no
     to->at_restitution = model->events.jump_count;
     for (size_t k = 0; k < from->impulse_count; k++)
         jumps[model->events.jump_count++] = from->restitutions[k] >= 0 ? from->restitutions[k] : graph_number(g, 0);
+    to->at_momentum = model->events.jump_count;
+    for (size_t k = 0; k < from->momentum_count; k++) jumps[model->events.jump_count++] = from->momenta[k];
 }
 
 /* Compiles the arguments of the nonsmooth operators before branch symbols are substituted. */
@@ -68,7 +75,28 @@ static hamel_status compile_nonsmooth(hamel_model *model) {
     return model_compile(model, &model->events.nonsmooth, nodes, s->nonsmooth_count);
 }
 
-hamel_status events_compile(hamel_model *model) {
+static bool is_mass_free_of_velocities(const hamel_model *model) {
+    const model_dynamics *d = &model->dynamics;
+    size_t first = d->mass ? d->at_mass : d->M.at, end = d->mass ? d->count : first + d->M.count;
+    for (size_t i = first; i < end; i++)
+        if (graph_depends(model->system->graph, d->nodes[i]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) return false;
+    return true;
+}
+
+/* Adds an error if velocities jump although the momenta are not linear in them. M (v⁺ − v⁻) is then not the change of
+ * the momenta. */
+static hamel_status check_quadratic(hamel_model *model) {
+    model->events.quadratic = is_mass_free_of_velocities(model);
+    for (size_t i = 0; i < model->events.count && !model->events.quadratic; i++) {
+        const model_event *e = &model->events.list[i];
+        if (model_event_strikes(e))
+            return hamel_fail(model->system->error, HAMEL_INVALID, e->pointer, 0,
+                              "an impulse needs a kinetic energy that is quadratic in the velocities");
+    }
+    return HAMEL_OK;
+}
+
+hamel_status events_compile(hamel_model *model, const hamel_observed *o) {
     assert(!model->events.roots);
     hamel_system *s = model->system;
     size_t count = model->events.root_count = s->event_count + s->nonsmooth_count;
@@ -85,6 +113,8 @@ hamel_status events_compile(hamel_model *model) {
     hamel_status status = model_compile(model, &model->events.roots, roots, count);
     if (status == HAMEL_OK) status = model_compile(model, &model->events.jumps, jumps, model->events.jump_count);
     if (status == HAMEL_OK && s->nonsmooth_count > 0) status = compile_nonsmooth(model);
+    if (status == HAMEL_OK && o->kinetic >= 0) status = model_compile(model, &model->events.kinetic, &o->kinetic, 1);
+    if (status == HAMEL_OK) status = check_quadratic(model);
     if (status != HAMEL_OK) return status;
     if ((program_depends(model->events.roots) | program_depends(model->events.jumps)) & GRAPH_DEPENDS(SYMBOL_FREE))
         model->observation.needs_free = true;

@@ -271,7 +271,7 @@ static hamel_status compile_programs(hamel_model *model, hamel_equations *e, con
     hamel_status status = compile_motion(model, e);
     if (status == HAMEL_OK) status = compile_quasi(model);
     if (status == HAMEL_OK) status = model_compile_observed(model, e, o);
-    return status == HAMEL_OK ? events_compile(model) : status;
+    return status == HAMEL_OK ? events_compile(model, o) : status;
 }
 
 /* --- creation ------------------------------------------------------------------------------------------------------ */

@@ -92,14 +92,30 @@ typedef struct model_event {
     size_t at_set, at_restitution;
     size_t impulse_count;
     const int32_t *impulses; /* constraints that act impulsively */
-    bool named_gain;         /* whether the system's warnings already name a restitution above 1 */
+    size_t percussion_count;
+    /* momentum_count generalized impulses of percussions, at at_momentum in the outputs of `jumps`: entry k is the part
+     * of percussion momentum_rows[k] that acts on the coordinate momentum_columns[k] */
+    size_t momentum_count, at_momentum;
+    const int32_t *momentum_rows, *momentum_columns;
+    bool named_gain; /* whether the system's warnings already name a restitution above 1 */
     size_t activate_count, deactivate_count;
     const int32_t *activate, *deactivate; /* constraints */
 } model_event;
 
+/* Returns true if the event has impulses or percussions. */
+static inline bool model_event_strikes(const model_event *e) {
+    return e->impulse_count > 0 || e->percussion_count > 0;
+}
+
 /* Returns true if the event changes the motion. */
 static inline bool model_event_acts(const model_event *e) {
-    return e->set_count > 0 || e->impulse_count > 0 || e->activate_count > 0 || e->deactivate_count > 0;
+    return e->set_count > 0 || model_event_strikes(e) || e->activate_count > 0 || e->deactivate_count > 0;
+}
+
+/* Returns Appell's type, 1 to 4, of a constraint that acts during the impulses of an event, from whether it acts before
+ * and after the event (Papastavridis, Analytical Mechanics, ch. 4, Table 1; engine/simulate/impact.h). */
+static inline int model_impact_type(bool before, bool after) {
+    return (before ? 1 : 2) + (after ? 0 : 2);
 }
 
 /* The slip velocity of a contact along a surface: one speed in the plane, several components in space. The contact
@@ -204,16 +220,19 @@ typedef struct model_observation {
     model_check *checks;
 } model_observation;
 
-/* `roots` and `jumps` have the inputs of the observation program. The inputs of `nonsmooth` are (t, q, q'). Empty
+/* `roots` and `jumps` have the inputs of the observation program. The inputs of `nonsmooth` and `kinetic` are (t, q,
+ * q'). Empty
  * programs are NULL.
  *   roots       root functions of the events, then arguments of the nonsmooth operators
- *   jumps       rates of the root functions (0 if unknown), then assigned values and restitutions of events
+ *   jumps       rates of the root functions (0 if unknown), then assigned values, restitutions and generalized impulses of events
+ *   kinetic     hamel_observed.kinetic
  *   nonsmooth   arguments of the nonsmooth operators whose branches are held, before branch symbols are substituted;
  *               0 for all other operators */
 typedef struct model_events {
     model_event *list;
     size_t count, root_count, jump_count;
-    struct program *roots, *jumps, *nonsmooth;
+    struct program *roots, *jumps, *kinetic, *nonsmooth;
+    bool quadratic; /* true if M does not depend on velocities */
 } model_events;
 
 typedef struct model_columns {
@@ -290,7 +309,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
 bool model_name_sensitivities(hamel_model *model, const hamel_observed *o, const char **columns, const char **units);
 
 /* events.c: compiles the system's events into the model. The events must be bound. */
-hamel_status events_compile(hamel_model *model);
+hamel_status events_compile(hamel_model *model, const hamel_observed *o);
 /* slips.c: for frictions that can stick, the first function lists the sign of the slip or, in space, the components of
  * the slip. It returns NULL if out of memory. The second function compiles the slips from this list, in which branch
  * symbols must have replaced the signs. */

@@ -254,7 +254,7 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
             s[k][event->targets[i]] = w->jump->assigned[(event->at_set + i) * w->count + k];
 }
 
-/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = 0, A x = −ψ for one input in one lane. In
+/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = P, A x = −ψ for one input in one lane. In
  * rows with an impulse, −(1 + e) ψ replaces −ψ. The right-hand sides are the terms without δx and δμ. */
 static void strike_right_side(sensitivities *w, const model_event *event, const sensitivities_impulse *at, size_t lane,
                               size_t input) {
@@ -263,6 +263,8 @@ static void strike_right_side(sensitivities *w, const model_event *event, const 
                  *M_along = w->dynamics_tangents + model->dynamics.M.at * LANES,
                  *velocity = w->dynamics_tangents + model->dynamics.at_velocity * LANES, *x = at->change;
     memset(w->g, 0, w->n * sizeof *w->g);
+    for (size_t i = 0; i < event->momentum_count; i++)
+        w->g[event->momentum_columns[i]] += w->jump->assigned[(event->at_momentum + i) * w->count + input];
     for (size_t c = 0; c < w->m; c++) w->r[c] = -velocity[c * LANES + lane];
     for (size_t i = 0; i < event->impulse_count; i++) {
         size_t c = (size_t)event->impulses[i];

@@ -1,5 +1,4 @@
-/* events.c — assignments, impulses and changes of active constraints by events, and the limit on the frequency of
- * events. */
+/* events.c — assignments and changes of active constraints by events, and the limit on the frequency of events. */
 #include "engine/simulate/events.h"
 
 #include "engine/base/tolerances.h"
@@ -19,11 +18,6 @@ static const double ZENO_PART = 1e-6;
  * balls have equal masses, they collide at most n²/2 times. Other masses and restitutions can cause more collisions, so
  * the bound is 40 times larger. */
 static const double TOGETHER = 1000, TOGETHER_PAIRS = 20;
-/* An energy gain is treated as a rounding error if it is below this fraction of the sum of the absolute values of its
- * terms. Rounding errors are about 1e-16 times the condition number of the impulse equations, so the value allows
- * condition numbers up to 1e6. */
-static const double GAIN_ROUNDING = 1e-10;
-
 bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, double *const *sensitive) {
     const hamel_model *model = k->model;
     size_t n = model->n, m = model->m, count = model->events.count, jumps = model->events.jump_count;
@@ -33,8 +27,8 @@ bool events_create(events *e, arena *memory, dynamics *k, sensitivities *s, doub
     e->bends = arena_doubles(memory, jumps);
     e->bend_slack = arena_doubles(memory, jumps);
     e->before = arena_doubles(memory, count);
-    e->impulses = arena_doubles(memory, m);
-    e->scratch = arena_doubles(memory, 4 * n + 2 * m + count);
+    e->record = impact_record_create(model, memory);
+    e->scratch = arena_doubles(memory, 5 * n + 2 * m + count);
     e->flags = arena_alloc(memory, 2 * m + count, sizeof *e->flags);
     return uncertainty_create(&e->jumps, memory, k, model->events.jumps) && !memory->failed;
 }
@@ -108,114 +102,6 @@ static hamel_status set_values(events *e, const model_event *event, double t, do
     return status == HAMEL_OK ? check_assigned(e, event, fmax(position, velocity), t, error) : status;
 }
 
-static hamel_status check_restitutions(const model_event *event, const double *restitutions, double t,
-                                       bool *adds_energy, hamel_error *error) {
-    *adds_energy = false;
-    for (size_t i = 0; i < event->impulse_count; i++) {
-        double e = restitutions[i];
-        *adds_energy = *adds_energy || e > 1;
-        if (!isfinite(e) || e < 0)
-            return hamel_fail(error, isfinite(e) ? HAMEL_INTEGRATION : HAMEL_NOT_FINITE, event->pointer, 0,
-                              "at t = %.9g the restitution of the event `%s` is %s", t, event->name,
-                              isfinite(e) ? "negative" : "not finite");
-    }
-    return HAMEL_OK;
-}
-
-/* Returns the energy that the impulses add, without the work of moving constraints: Σ Λ_c (ψ⁺ + ψ⁻)/2 with ψ⁺ = −e ψ⁻.
- * If the sum is below its rounding error, returns 0. An impulse on one constraint never adds energy if e ≤ 1. Several
- * impulses with different restitutions may add energy (Kane & Levinson, Dynamics (1985), 5.8). */
-static double energy_gain(const dynamics *k, const model_event *event, const double *restitutions,
-                          const double *multipliers) {
-    double sum = 0, size = 0;
-    for (size_t i = 0; i < event->impulse_count; i++) {
-        double term = 0.5 * multipliers[event->impulses[i]] * dynamics_velocity(k)[event->impulses[i]];
-        sum += (1 - restitutions[i]) * term;
-        size += (1 + restitutions[i]) * fabs(term);
-    }
-    return fabs(sum) > GAIN_ROUNDING * size ? sum : 0;
-}
-
-/* Replaces v by the velocities after the simultaneous impulses of an event. Each impulse acts on a constraint c with
- * Newton's restitution e_c, and all active constraints k remain satisfied:
- *
- *     M (v⁺ − v⁻) = Aᵀ Λ,   A_k v⁺ + f_k = 0,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c).
- *
- * f are the terms without velocities (moving constraints), and Λ are the multipliers integrated over the impact.
- * Configuration and impressed forces do not change during the impact. The equation M (v⁺ − v⁻) = Aᵀ Λ holds for
- * persisting and new constraints (Papastavridis, Analytical Mechanics, ch. 4). Active constraints that are not linear
- * in the velocities act with their gradient before the impulse. */
-static hamel_status solve_impulses(events *e, const model_event *event, double t, const double *q, double *v,
-                                   double *gain, hamel_error *error) {
-    dynamics *k = e->dynamics;
-    size_t n = e->model->n, m = e->model->m;
-    const double *restitutions = e->values + event->at_restitution;
-    double *change = e->scratch, *target = change + n, *multipliers = target + m;
-    hamel_status status = dynamics_evaluate(k, t, q, v, error);
-    if (status != HAMEL_OK) return status;
-    for (size_t i = 0; i < m; i++) target[i] = -dynamics_velocity(k)[i];
-    for (size_t i = 0; i < event->impulse_count; i++) target[event->impulses[i]] *= 1 + restitutions[i];
-    status = kkt_factor(k->velocities, k->values);
-    if (status == HAMEL_OK) status = kkt_solve(k->velocities, NULL, target, JUMP_CONTRADICTION, change, multipliers);
-    if (status == HAMEL_INCOMPATIBLE) {
-        (void)hamel_fail(
-            error, HAMEL_INTEGRATION, e->model->system->constraints[event->impulses[0]].pointer, 0,
-            event->impulse_count == 1
-                ? "at t = %.9g the active constraints prevent this impulse from changing any velocity"
-                : "at t = %.9g the active constraints prevent the velocities that the restitutions of these "
-                  "impulses require",
-            t);
-        hamel_suggest(error,
-                      "deactivate a constraint in the event, so that the constraint of the impulse is not redundant");
-        return HAMEL_INTEGRATION;
-    }
-    sensitivities_impulse at = {restitutions, change, multipliers};
-    if (status == HAMEL_OK && e->sensitivities)
-        status = sensitivities_strike(e->sensitivities, event, &at, e->sensitive);
-    if (status != HAMEL_OK) return dynamics_explain(k, status, error);
-    for (size_t i = 0; i < n; i++) v[i] += change[i];
-    for (size_t i = 0; i < event->impulse_count; i++) e->impulses[i] = multipliers[event->impulses[i]];
-    *gain = energy_gain(k, event, restitutions, multipliers);
-    return HAMEL_OK;
-}
-
-/* Applies the impulses. The constraints on which they act are active during the impulses only. */
-static hamel_status strike_constraints(events *e, const model_event *event, double t, const double *q, double *v,
-                                       double *gain, hamel_error *error) {
-    dynamics *k = e->dynamics;
-    bool *active = k->discrete_state.active;
-    assert(k->velocities && event->impulse_count > 0);
-    memcpy(e->flags, active, e->model->m * sizeof *active);
-    for (size_t i = 0; i < event->impulse_count; i++) active[event->impulses[i]] = true;
-    hamel_status status = dynamics_select(k, active);
-    if (status == HAMEL_OK) status = solve_impulses(e, event, t, q, v, gain, error);
-    memcpy(active, e->flags, e->model->m * sizeof *active);
-    hamel_status back = dynamics_select(k, active);
-    if (status == HAMEL_OK) status = back;
-    return status == HAMEL_NO_MEMORY ? hamel_out_of_memory(error) : status;
-}
-
-/* Energy that a restitution above 1 adds is intended by the user and is not an error. */
-static hamel_status apply_impulses(events *e, const model_event *event, double t, const double *q, double *v,
-                                   hamel_error *error) {
-    bool adds_energy;
-    double gain = 0;
-    if (event->impulse_count == 0) return HAMEL_OK;
-    hamel_status status = check_restitutions(event, e->values + event->at_restitution, t, &adds_energy, error);
-    if (status == HAMEL_OK) status = strike_constraints(e, event, t, q, v, &gain, error);
-    if (status != HAMEL_OK || !(gain > 0)) return status;
-    if (adds_energy) {
-        if (!e->gains && !event->named_gain) e->gains = event, e->gained_at = t;
-        return HAMEL_OK;
-    }
-    (void)hamel_fail(
-        error, HAMEL_INTEGRATION, event->pointer, 0,
-        "at t = %.9g the impulses of the event `%s` add the energy %.6g, because their restitutions differ", t,
-        event->name, gain);
-    hamel_suggest(error, "give all impulses of the event the same restitution, or declare separate events");
-    return HAMEL_INTEGRATION;
-}
-
 /* Adds an error if the state does not satisfy a constraint that the event activates. */
 static hamel_status check_activated(events *e, const model_event *event, double t, hamel_error *error) {
     dynamics *k = e->dynamics;
@@ -241,9 +127,10 @@ static hamel_status check_activated(events *e, const model_event *event, double 
 
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) {
     const model_event *event = &e->model->events.list[i];
+    if (e->recording && e->record) impact_record_begin(e->record, e->dynamics->discrete_state.active);
     hamel_status status = switch_constraints(e, event->deactivate, event->deactivate_count, false, error);
     if (status == HAMEL_OK) status = set_values(e, event, t, q, v, error);
-    if (status == HAMEL_OK) status = apply_impulses(e, event, t, q, v, error);
+    if (status == HAMEL_OK) status = impulses_apply(e, event, t, q, v, error);
     if (status != HAMEL_OK || event->activate_count == 0) return status;
     status = switch_constraints(e, event->activate, event->activate_count, true, error);
     if (status == HAMEL_OK) status = dynamics_evaluate(e->dynamics, t, q, v, error);

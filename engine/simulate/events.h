@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/sensitivity/sensitivities.h"
+#include "engine/simulate/impact_record.h"
 #include "engine/simulate/uncertainty.h"
 
 enum { EVENTS_RECENT = 100 };
@@ -15,8 +16,9 @@ typedef struct events {
     double *values;    /* jump_count: outputs of the program `jumps` */
     double *bends, *bend_slack; /* jump_count each: `bends` and `bend_slack` of a motion_state (uncertainty.h) */
     double *before;             /* per event: rate of its root function before the events at the current time */
-    double *impulses;           /* m: multipliers of the impulses of the event applied last */
-    double *scratch;            /* n + 2m for impulses, then 3n + count for impact_order.c */
+    impact_record *record;      /* impulses of the event applied last; NULL if no event has impulses */
+    bool recording;             /* whether events fill `record` */
+    double *scratch;            /* 2n + 2m for impulses, then 3n + count for impact_order.c */
     bool *flags;                /* 2m + event count: m for impulses, the others for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
@@ -40,13 +42,17 @@ void events_evaluate(events *e, const motion_state *at);
 void events_bend(events *e, const motion_state *at);
 
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies
- * impulses, then activates constraints. Call events_evaluate first. Writes the multipliers of the impulses to
- * `impulses`. Adds an error in these cases:
- *   - a value or a restitution is not finite, or a restitution is negative
+ * impulses and percussions, then activates constraints. Call events_evaluate first. Fills `record` if `recording` is
+ * true. Adds an error in these cases:
+ *   - a value, a restitution or a percussion is not finite, or a restitution is negative
  *   - set values violate a constraint, or the state violates an activated constraint
  *   - the active constraints prevent the change of velocities that an impulse requires
  *   - impulses add energy although no restitution is above 1 */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
+
+/* Applies the impulses and percussions of an event to v (impulses.c). Errors are those of events_act. */
+hamel_status impulses_apply(events *e, const model_event *event, double t, const double *q, double *v,
+                            hamel_error *error) HAMEL_CHECKED;
 
 /* Records that root function i passed zero at t. If i is not less than the number of events, the root belongs to a
  * nonsmooth operator. If roots are so frequent that the run would not end (Zeno), returns HAMEL_INTEGRATION with an

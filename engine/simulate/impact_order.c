@@ -100,12 +100,13 @@ hamel_status impact_order_matters(const events *e, const roots *w, const motion_
                                   bool *matters, hamel_error *error) {
     size_t n = e->model->n, m = e->model->m;
     events own = *e;
-    double *scratch = e->scratch + n + 2 * m;
+    double *scratch = e->scratch + 2 * n + 2 * m;
     bool *active = e->flags + m;
     trial x = {&own, w, at, scratch, scratch + n, closing, active + m, false};
     hamel_error unused = {0}; /* errors are reported when the impacts are applied to the run */
     assert(e->model == w->model);
     own.sensitivities = NULL;
+    own.recording = false;
     memcpy(active, e->dynamics->discrete_state.active, m * sizeof *active);
     hamel_status status = compare_orders(&x, scratch + 2 * n, active, matters, &unused);
     hamel_error_clear(&unused);

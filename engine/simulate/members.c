@@ -21,7 +21,7 @@ static bool send_member_header(void *context, const hamel_header *header) {
 
 static bool send_member_event(void *context, const hamel_event_record *event) {
     const members_run *e = context;
-    return !e->sink->event || e->sink->event(e->sink->context, e->number, event);
+    return e->sink->event(e->sink->context, e->number, event);
 }
 
 static bool send_member_row(void *context, const double *values, size_t count) {
@@ -45,7 +45,10 @@ static hamel_status run_member(members_run *e, const double *values) {
     hamel_summary summary = {0};
     hamel_error error = {0};
     hamel_run_options options = {.poll = e->options->poll};
-    hamel_sink sink = {.context = e, .header = send_member_header, .row = send_member_row, .event = send_member_event};
+    hamel_sink sink = {.context = e,
+                       .header = send_member_header,
+                       .row = send_member_row,
+                       .event = e->sink->event ? send_member_event : NULL};
     hamel_status status = variation_set(e->variation, values, &e->member, &error);
     if (status == HAMEL_OK)
         status = hamel_run(&e->member.model, &options, &sink, &summary, &error);

@@ -40,7 +40,7 @@ static bool send_lane_row(void *context, const double *values, size_t count) {
 
 static bool send_lane_event(void *context, const hamel_event_record *event) {
     const lane_run *l = context;
-    return !l->members->event || l->members->event(l->members->context, l->number, event);
+    return l->members->event(l->members->context, l->number, event);
 }
 
 bool lane_runs_create(vec8_run *a) {
@@ -53,8 +53,10 @@ bool lane_runs_create(vec8_run *a) {
         l->member.model.settings = *a->settings;
         l->members = a->sink;
         l->options.poll = a->options->poll;
-        l->sink =
-            (hamel_sink){.context = l, .header = send_lane_header, .row = send_lane_row, .event = send_lane_event};
+        l->sink = (hamel_sink){.context = l,
+                               .header = send_lane_header,
+                               .row = send_lane_row,
+                               .event = a->sink->event ? send_lane_event : NULL};
     }
     return a->roots && a->root_values;
 }

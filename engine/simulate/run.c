@@ -234,6 +234,7 @@ static void warn_of_turn(run *r) {
  * are used only to compare event times. */
 static hamel_status apply_events(run *r, trajectory *l, bool *terminated) {
     bool main = l == &r->main;
+    l->events.recording = main && r->sink->event;
     hamel_status status =
         trajectory_apply_events(l, main ? send_event : match_certifier_event, r, terminated, r->error);
     if (r->no_memory) return hamel_out_of_memory(r->error);

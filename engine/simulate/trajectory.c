@@ -520,9 +520,13 @@ hamel_status trajectory_apply_events(trajectory *l, trajectory_report *report, v
     if (status == HAMEL_OK) status = note_order(l, error);
     for (size_t i = 0; i < model->events.count && !*terminated && status == HAMEL_OK; i++) {
         const model_event *event = &model->events.list[i];
-        hamel_event_record record = {
-            event->name,         l->t, l->before, l->after, model->header.column_count, l->events.impulses,
-            event->impulse_count};
+        hamel_event_record record = {event->name,
+                                     l->t,
+                                     l->before,
+                                     l->after,
+                                     model->header.column_count,
+                                     l->events.recording && model_event_strikes(event) ? &l->events.record->impact
+                                                                                       : NULL};
         if (!l->roots->of[i].passed || is_opened(l, i)) continue;
         status = apply_event(l, i, error);
         if (status == HAMEL_OK) status = events_note(&l->events, i, l->t, error);

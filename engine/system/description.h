@@ -181,6 +181,20 @@ typedef struct hamel_impulses {
     size_t count;
 } hamel_impulses;
 
+/* A given impulse: a vector at a point, or a generalized impulse on a coordinate. */
+typedef struct hamel_percussion {
+    const char *pointer;
+    hamel_end at;                /* the struck point; its pointer is NULL if absent */
+    hamel_expressions vector;    /* components in inertial axes; count 0: absent */
+    const char *on, *on_pointer; /* the coordinate; NULL: absent */
+    hamel_expression value;
+} hamel_percussion;
+
+typedef struct hamel_percussions {
+    hamel_percussion *items;
+    size_t count;
+} hamel_percussions;
+
 /* An event: actions to take when `when` crosses zero in the specified direction. */
 typedef struct hamel_event {
     const char *pointer, *name;
@@ -188,6 +202,7 @@ typedef struct hamel_event {
     hamel_direction direction;
     hamel_named_list set;                  /* "x" or "x'" → the new value */
     hamel_impulses impulses;               /* applied at the instant of the event */
+    hamel_percussions percussions;         /* applied together with `impulses` */
     hamel_references activate, deactivate; /* constraints */
     bool terminate;
     hamel_family family;

@@ -1,5 +1,5 @@
-/* events.c — declares events: the coordinates that they set, and the constraints that they activate, deactivate or
- * enforce by an impulse.
+/* events.c — declares events: the coordinates that they set, the constraints that they activate, deactivate or enforce
+ * by an impulse, and the points and coordinates that their percussions strike.
  *
  * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
  * declared constraints, so the indices of declared constraints do not change. */
@@ -73,11 +73,16 @@ static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c)
                        "an impulse needs a constraint on positions, or one that is linear in the velocities");
 }
 
+/* Adds the equation of an impulse. Its name is its text, preceded by the name of the event in a family. */
 static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const hamel_expression *equation,
                                  const loop_scope *scope) {
     size_t index;
     graph_node f = system_bind(s, equation, PLACE_CONSTRAINT, scope, SYNTAX_EQUATION, NULL);
-    if (f < 0 || !binder_add_row(s, e->name, equation->pointer, &index)) return -1;
+    const char *name = !equation->text     ? e->name
+                       : e->loop_count > 0 ? arena_format(s->memory, "%s: %s", e->name, equation->text)
+                                           : binder_text(s, equation->text, equation->pointer);
+    if (!name) return binder_graph_fault(s, equation->pointer), -1;
+    if (f < 0 || !binder_add_row(s, name, equation->pointer, &index)) return -1;
     s->constraints[index].inactive = true;
     binder_set_equation(s, index, f);
     return (int32_t)index;
@@ -112,6 +117,66 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
     return e->impulses != NULL;
 }
 
+/* Sets the quantities along which a vector at a point acts: the inertial coordinates of the point. */
+static bool find_struck_point(hamel_system *s, const hamel_percussion *d, system_percussion *p,
+                              const loop_scope *scope) {
+    int32_t index = located_end(s, &d->at, scope);
+    if (index < 0) return false;
+    const system_located *point = &s->binder->located[index];
+    bool moves = false;
+    p->count = (size_t)s->dimension;
+    if (d->vector.count != p->count)
+        return system_fail(s, d->vector.pointer, "the percussion has %zu components, but positions have %d",
+                           d->vector.count, s->dimension);
+    for (size_t k = 0; k < p->count; k++) {
+        p->along[k] = point->position[k];
+        moves = moves || (graph_depends(s->graph, p->along[k]) & GRAPH_DEPENDS(SYMBOL_COORDINATE));
+    }
+    if (!moves) system_warn(s, d->pointer, "the percussion has no effect: no coordinate moves its point");
+    return true;
+}
+
+static bool find_struck_coordinate(hamel_system *s, const hamel_percussion *d, system_percussion *p,
+                                   const loop_scope *scope) {
+    const char *name = family_name(s, d->on, d->on_pointer, scope);
+    int32_t index = name ? system_coordinate_index(s, name) : -1;
+    if (!name) return false;
+    if (index >= 0) {
+        p->count = 1;
+        p->along[0] = s->q[index];
+        return true;
+    }
+    system_fail(s, d->on_pointer, "unknown coordinate `%s`", name);
+    const char *nearest = system_nearest_coordinate(s, name);
+    if (nearest) hamel_suggest(s->error, "did you mean `%s`?", nearest);
+    return false;
+}
+
+/* The point of a percussion is the one before the event. */
+static bool check_percussion_and_set(hamel_system *s, const system_event *e) {
+    for (size_t k = 0; k < e->set_count; k++)
+        if (e->targets[k] < (int32_t)s->coordinate_count) {
+            system_fail(s, e->pointer, "the event `%s` sets a coordinate and applies a percussion", e->name);
+            return hamel_suggest(s->error, "declare two events, so that the order of these actions is clear"), false;
+        }
+    return true;
+}
+
+static bool resolve_percussions(hamel_system *s, system_event *e, const loop_scope *scope) {
+    const hamel_percussions *list = &e->described->percussions;
+    e->percussions = binder_alloc(s, list->count, sizeof *e->percussions, e->pointer);
+    if (list->count > 0 && e->percussions) (void)check_percussion_and_set(s, e);
+    for (size_t k = 0; e->percussions && k < list->count; k++) {
+        const hamel_percussion *d = &list->items[k];
+        system_percussion p = {.described = d};
+        bool point = d->at.pointer && d->vector.count > 0;
+        if (!point && (!d->on || !hamel_expression_given(&d->value))) continue; /* the reader has reported the error */
+        if (point ? find_struck_point(s, d, &p, scope) : find_struck_coordinate(s, d, &p, scope))
+            e->percussions[e->percussion_count++] = p;
+    }
+    return e->percussions != NULL;
+}
+
 static bool declare_event(hamel_system *s, symbol_table *names, const hamel_event *described, const loop_scope *scope) {
     const char *name = family_member(s, described->name, described->pointer, scope);
     if (!name || !binder_declare_element(s, names, name, s->event_count, described->pointer, "events")) return false;
@@ -120,7 +185,7 @@ static bool declare_event(hamel_system *s, symbol_table *names, const hamel_even
     return kept && scope_copy(s, scope, &e.loops, &e.loop_count) && resolve_set(s, &e, scope) &&
            resolve_references(s, &described->activate, scope, &e.activate, &e.activate_count) &&
            resolve_references(s, &described->deactivate, scope, &e.deactivate, &e.deactivate_count) &&
-           resolve_impulses(s, &e, scope) &&
+           resolve_impulses(s, &e, scope) && resolve_percussions(s, &e, scope) &&
            binder_append(s, &s->events, &s->event_count, &s->event_capacity, &e, sizeof e, kept);
 }
 

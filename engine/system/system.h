@@ -116,6 +116,14 @@ typedef struct system_nonsmooth {
     int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
 
+/* A given impulse and the quantities along which its components act: the inertial coordinates of the struck point, or
+ * one coordinate. */
+typedef struct system_percussion {
+    const hamel_percussion *described;
+    graph_node along[3];
+    size_t count; /* number of components */
+} system_percussion;
+
 /* An event. mechanics/outputs.c binds the expressions of the event with the outputs, since these expressions may
  * contain derived quantities. */
 typedef struct system_event {
@@ -128,7 +136,14 @@ typedef struct system_event {
     const hamel_expression **values; /* values assigned to the targets */
     size_t impulse_count;
     int32_t *impulses; /* indices of the constraints */
-    bool named_gain;   /* true once a warning about a restitution above 1 has been added */
+    size_t percussion_count;
+    system_percussion *percussions;
+    /* The generalized impulses of the percussions: entry k is the part of percussion momentum_rows[k] that acts on the
+     * coordinate momentum_columns[k]. Set by percussions_bind. */
+    size_t momentum_count;
+    int32_t *momentum_rows, *momentum_columns;
+    graph_node *momenta;
+    bool named_gain; /* true once a warning about a restitution above 1 has been added */
     size_t activate_count, deactivate_count;
     int32_t *activate, *deactivate;            /* indices of constraints */
     graph_node when, *restitutions, *assigned; /* set by outputs_bind */

@@ -384,7 +384,8 @@ static int32_t required_unit(hamel_system *s, const unit_note *note) {
     switch (note->rule) {
     case UNIT_ANY_ONE: return UNKNOWN;
     case UNIT_ENERGY:
-    case UNIT_WORK: return energy;
+    case UNIT_WORK:
+    case UNIT_STRIKE: return energy;
     case UNIT_POWER: return per_second(s, energy, 1);
     case UNIT_ACCELERATED: return per_second(s, energy, 2);
     case UNIT_FORCE: return units_times(s, energy, coordinate_unit(s, note->index), -1);
@@ -408,6 +409,7 @@ static void report_note(hamel_system *s, const unit_note *note, int32_t own, int
         const char *what, *expected;
     } texts[] = {[UNIT_ENERGY] = {"this energy", NULL},
                  [UNIT_WORK] = {"the work of this force", "energy"},
+                 [UNIT_STRIKE] = {"the product of this percussion and a velocity", "energy"},
                  [UNIT_POWER] = {"the power", "energy over time"},
                  [UNIT_ACCELERATED] = {"this function", "energy over time squared"},
                  [UNIT_FORCE] = {"the force", NULL},

@@ -139,6 +139,15 @@ call analyze system.json --equilibrium --linearize --about equilibrium --inputs 
 report $? "equilibria and a linearization are found"
 call analyze system.json --forces --relax rod; code_is 0 && grep -q '^  potential_energy$' out && grep -q '^reaction of rod, relaxed$' out && cp out forces.txt
 report $? "forces and the reaction of a relaxed constraint are found"
+cat >struck.json <<'END'
+{"hamel": 1, "coordinates": ["x", "y"], "kinetic_energy": "(x'^2 + y'^2)/2",
+ "events": [{"name": "hit", "when": "t - 1", "impulse": {"constraint": "x = 0"}, "percussion": {"on": "y", "value": 3}}],
+ "simulation": {"stop": 2, "samples": 2}}
+END
+call analyze struck.json --impulses; code_is 0 && grep -q '^    x = 0  *type 4$' out && grep -q '^    degree of indeterminacy  *1$' out && cp out impulses.txt
+report $? "the impulses of events are classified"
+call run struck.json --format ndjson; code_is 0 && grep -q '"impact":{"percussion":{"y":3},"constraints":\[{"name":"x = 0","type":4,' out && grep -q '"kinetic_energy":{"before":0,"after":4.5,"change":4.5,"work":4.5}' out
+report $? "records of events contain the impulses"
 call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
 report $? "an unknown constraint to relax is reported"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
@@ -203,6 +212,8 @@ call analyze system.json --equilibrium --linearize --about equilibrium --inputs 
 report $? "a linearization from a server has the same bytes"
 call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.txt
 report $? "forces and a reaction from a server have the same bytes"
+call analyze struck.json --impulses; code_is 0 && cmp -s out impulses.txt
+report $? "the classification of impulses from a server has the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "equations from a server have the same bytes"
 call equations system.json --explicit; code_is 0 && cmp -s out explicit.txt

@@ -166,6 +166,25 @@ static void a_constraint_is_relaxed(void **state) {
     cJSON_Delete(found);
 }
 
+static void the_impulses_of_events_are_classified(void **state) {
+    (void)state;
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            "{\"system\": {\"hamel\": 1, \"coordinates\": [\"x\", \"y\"], \"kinetic_energy\": "
+                            "\"(x'^2 + y'^2)/2\", \"events\": [{\"name\": \"hit\", \"when\": \"x\", \"impulse\": "
+                            "{\"constraint\": \"x = 0\"}, \"percussion\": {\"on\": \"y\", \"value\": 1}}]}, "
+                            "\"analyses\": [\"impulses\"]}",
+                            200);
+    const cJSON *hit = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(found, "impulses"), 0);
+    const cJSON *constraint = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(hit, "constraints"), 0);
+    assert_string_equal(json_text_of(hit, "event"), "hit");
+    assert_string_equal(json_text_of(constraint, "name"), "x = 0");
+    assert_true(json_number_of(hit, "percussions") == 1);
+    assert_true(json_number_of(hit, "equations") == 2);
+    assert_true(json_number_of(hit, "indeterminacy") == 1);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(hit, "not_applicable")), 4);
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -223,6 +242,7 @@ int main(void) {
         cmocka_unit_test(the_response_has_the_requested_analyses),
         cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
+        cmocka_unit_test(the_impulses_of_events_are_classified),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

@@ -1,15 +1,24 @@
 /* record.h — runs a description and keeps its rows, events and errors. */
 #pragma once
 
+#include "engine/simulate/impact.h"
 #include "tests/unit/fixture.h"
 
 enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_EVENTS = 400, RECORD_IMPULSES = 4 };
+
+/* Impulse equations of well-conditioned systems have rounding errors of about 1e-15. States before the events are exact
+ * if no force acts. */
+#define RECORD_EXACT 1e-12
 
 typedef struct event_record {
     char name[32];
     double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN if not reported */
     /* number of rows before the event */
     size_t rows;
+    hamel_impact impact; /* its pointers are invalid, except those to the arrays below */
+    hamel_impact_constraint constraints[RECORD_IMPULSES + 4];
+    char constraint_names[RECORD_IMPULSES + 4][24];
+    hamel_impact_theorem theorems[HAMEL_IMPACT_THEOREMS];
 } event_record;
 
 typedef struct record {
@@ -31,3 +40,11 @@ hamel_sink record_sink(record *r);                   /* a sink that stores rows 
 bool record_says(const record *r, const char *text); /* true if an error or its suggestion contains the text */
 bool record_warns(const record *r, const char *text);
 const double *record_end(const record *r); /* returns the last row */
+
+/* Functions about the impulses of an event. record_theorem returns NULL if the theorem does not apply. record_constraint
+ * fails the test if the constraint does not act. assert_theorem checks that a theorem applies and holds, and the value of
+ * its function. assert_impact_energy checks the kinetic energies and the work. */
+const hamel_impact_theorem *record_theorem(const event_record *h, const char *name);
+const hamel_impact_constraint *record_constraint(const event_record *h, const char *name);
+void assert_theorem(const event_record *h, const char *name, double actual);
+void assert_impact_energy(const event_record *h, double before, double after);

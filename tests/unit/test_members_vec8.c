@@ -239,6 +239,14 @@ static const sweep sweeps[] = {
      {"p", "w", NULL},
      {{-1.2, -0.5}, {0.1, 0.4}, {0, 0}},
      0},
+    {"struck pendulum",
+     "`parameters`: {`F`: $0, `l`: $1}, `coordinates`: [{`name`: `x`, `initial`: `l`}, `y`], `particles`: [{`name`: "
+     "`bob`, `mass`: 1, `position`: [`x`, `y`]}], `gravity`: [0, -9.81], `constraints`: [{`name`: `rod`, `equation`: "
+     "`x^2 + y^2 = l^2`}], `events`: [{`name`: `blow`, `when`: `x`, `percussion`: {`at`: `bob`, `vector`: [`F`, "
+     "`F*x'`]}}], `outputs`: {`T`: `lambda(rod)`}",
+     {"F", "l", NULL},
+     {{-1, 1}, {0.5, 1.5}, {0, 0}},
+     0},
     {"rod that is let go",
      "`parameters`: {`T`: $0, `v`: $1}, `coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `velocity`: `v`}], "
      "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`, `constraints`: [{`name`: `rod`, `equation`: "

@@ -57,6 +57,7 @@ static const struct {
     {"friction", &friction_kind},
     {"event", &event_kind},
     {"impulse", &impulse_kind},
+    {"percussion", &percussion_kind},
     {"invariant", &invariant_kind},
     {"check", &check_kind},
     {"simulation", &simulation_kind},

@@ -389,6 +389,18 @@ static const differing eventful[] = {
      "`events`: [{`name`: `hit`, `when`: `x + a/4`, `direction`: `falling`,"
      "            `impulse`: {`constraint`: `x + a/4 = 0`, `restitution`: `e/(1 + x'^2/10)`}}]",
      "`stop`: 1.9", {"e", "a.velocity"}, {0.6, -0.3}, 1},
+    /* the same rod is also struck at a point and on a coordinate, and two impulses act at once */
+    {"`parameters`: {`e`: %.17g},"
+     "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, {`name`: `a`, `velocity`: %.17g},"
+     "                {`name`: `b`, `velocity`: -1}],"
+     "`particles`: [{`name`: `P`, `mass`: `1 + e`, `position`: [`x + sin(a)/3`, `y + b*cos(a)/3`]}],"
+     "`kinetic_energy`: `(2 + cos(a))*(x'^2 + y'^2)/2 + a'^2/6 + b'^2 + x'*a'*sin(a)/4`, `potential_energy`: `9.81*y`,"
+     "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}],"
+     "`outputs`: {`T`: `lambda(rod)`},"
+     "`events`: [{`name`: `hit`, `when`: `x + a/4`, `direction`: `falling`,"
+     "            `impulse`: [{`constraint`: `x + a/4 = 0`, `restitution`: `e`}, {`constraint`: `b - y*e = 0`}],"
+     "            `percussion`: [{`at`: `P`, `vector`: [`e*x'`, `1 - b`]}, {`on`: `b`, `value`: `sin(t)*a'`}]}]",
+     "`stop`: 1.9", {"e", "a.velocity"}, {0.6, -0.3}, 1},
     /* a string that becomes taut and remains active */
     {"`parameters`: {`l`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.5, `velocity`: %.17g}, `y`],"

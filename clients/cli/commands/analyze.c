@@ -252,6 +252,31 @@ static void print_relaxation(const cJSON *r) {
     print_generalized(json_first_at(r, "reactions"));
 }
 
+static void print_shock(const cJSON *s) {
+    double percussions = json_number_at(s, "percussions");
+    printf("  %s\n", json_text_at(s, "event"));
+    if (percussions > 0) printf("    %-36s %.0f\n", "percussions", percussions);
+    for (const cJSON *c = json_first_at(s, "constraints"); c != NULL; c = c->next) {
+        printf("    %-36s type", json_text_at(c, "name"));
+        for (const cJSON *type = json_first_at(c, "types"); type != NULL; type = type->next)
+            printf(" %.0f%s", type->valuedouble, type->next != NULL ? " or" : "");
+        printf("%s\n", cJSON_IsTrue(json_at(c, "certain")) ? "" : ", if active");
+    }
+    print_count("    unknown velocities", s, "unknown_velocities");
+    print_count("    unknown impulses", s, "unknown_impulses");
+    print_count("    equations", s, "equations");
+    print_count("    degree of indeterminacy", s, "indeterminacy");
+    print_list("    theorems", json_first_at(s, "theorems"));
+    for (const cJSON *r = json_first_at(s, "not_applicable"); r != NULL; r = r->next)
+        printf("    %-18s not applicable: %s\n", json_text_at(r, "name"), json_text_at(r, "reason"));
+}
+
+static void print_shocks(const cJSON *impulses) {
+    printf("\nimpulses of events\n");
+    if (impulses->child == NULL) printf("  none\n");
+    for (const cJSON *s = impulses->child; s != NULL; s = s->next) print_shock(s);
+}
+
 /* If the verification found that formulations disagree, returns CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = json_at(answer, "verification");
@@ -265,6 +290,7 @@ static void print_text(const cJSON *answer) {
     if (linearization != NULL) cli_print_linearization(linearization);
     if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
+    if (json_at(answer, "impulses") != NULL) print_shocks(json_at(answer, "impulses"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -289,11 +315,8 @@ static int analyze_file(const cli_arguments *arguments) {
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION},
-                    {"equilibrium", API_EQUILIBRIUM},
-                    {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},
-                    {"relax", API_RELAXATION}};
+    } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
+                    {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"impulses", API_IMPULSES}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -344,6 +367,14 @@ const cli_command cli_analyze = {
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
+        "With --impulses, the output lists the constraints that act during the impulses of each event, and their "
+        "types\n"
+        "by Appell: 1 if a constraint acts before and after the impulses, 2 if only after, 3 if only before, 4 if\n"
+        "neither (Papastavridis, ch. 4). The degree of indeterminacy is the number of constraints of the types 3 and "
+        "4,\n"
+        "for which restitutions supply the missing equations. The counts omit constraints that are marked `if "
+        "active`,\n"
+        "because other events decide whether they act; each of them adds one impulse and one equation.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
@@ -361,6 +392,7 @@ const cli_command cli_analyze = {
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
+            {"impulses", NULL, NULL, "show the types of constraints and the indeterminacy of events with impulses"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

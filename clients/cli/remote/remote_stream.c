@@ -56,6 +56,7 @@ static void take_stream_row(remote_stream *s, const cJSON *values) {
 }
 
 static void take_event(remote_stream *s, const cJSON *event) {
+    if (s->observer->event == NULL) return;
     char *json = json_text(event);
     s->refused = json == NULL || !s->observer->event(s->observer->context, json);
     free(json);
