@@ -34,6 +34,8 @@ ANALYSIS(add_verification, hamel_verification, hamel_verify(&found, d, limits, p
 ANALYSIS(add_equilibria, hamel_equilibria, hamel_find_equilibria(&found, d, options->starts, limits, poll, error),
          api_add_equilibria, hamel_equilibria_free)
 ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, error), api_add_forces, hamel_forces_free)
+ANALYSIS(add_displacements, hamel_displacements, hamel_find_displacements(&found, d, limits, poll, error),
+         api_add_displacements, hamel_displacements_free)
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 
@@ -86,6 +88,7 @@ static const struct {
     {"linearization", API_LINEARIZATION, add_linearization},
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
+    {"displacements", API_DISPLACEMENTS, add_displacements},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,

@@ -3,6 +3,7 @@
 
 #include "api/json/builder.h"
 #include "api/simulate.h"
+#include "engine/analyze/displacements.h"
 #include "engine/equations/equations.h"
 
 typedef enum api_analyses { /* bits */
@@ -12,7 +13,8 @@ typedef enum api_analyses { /* bits */
                             API_EQUILIBRIUM = 8,
                             API_LINEARIZATION = 16,
                             API_FORCES = 32,
-                            API_RELAXATION = 64
+                            API_RELAXATION = 64,
+                            API_DISPLACEMENTS = 128
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -45,6 +47,7 @@ bool api_add_verification(cJSON *answer, const hamel_verification *verification)
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
+bool api_add_displacements(cJSON *answer, const hamel_displacements *found);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 

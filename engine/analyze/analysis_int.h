@@ -89,6 +89,9 @@ hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAME
  * formulation the description selects. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
 
+/* Allocates the lists of a->report and fills names, kinds and warnings. Returns false if out of memory. */
+bool analysis_begin_report(analysis *a);
+
 /* Copies the names of all coordinates to a->memory. Returns the copies, or NULL if out of memory. */
 const char *const *analysis_coordinate_names(analysis *a);
 

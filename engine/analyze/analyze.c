@@ -94,8 +94,8 @@ const char *const *analysis_coordinate_names(analysis *a) {
     return a->memory->failed ? NULL : names;
 }
 
-/* Allocates the lists of the report. Copies all names and warnings, because the report outlives the model. */
-static bool begin_report(analysis *a) {
+/* Copies all names and warnings, because the report outlives the model. */
+bool analysis_begin_report(analysis *a) {
     assert(a->m == a->system->standing_count && a->m <= a->model->m);
     static const char *const kinds[] = {"holonomic", "velocity", "acceleration"}; /* in the order of constraint_order */
     hamel_report *r = a->report;
@@ -162,7 +162,7 @@ static hamel_status analyze(analysis *a, void *result, void *context) {
     (void)context;
     a->report = result;
     hamel_status status = analysis_open(a);
-    if (status == HAMEL_OK && !begin_report(a)) status = analysis_no_memory(a);
+    if (status == HAMEL_OK && !analysis_begin_report(a)) status = analysis_no_memory(a);
     for (size_t k = 0; k < sizeof parts / sizeof *parts && status == HAMEL_OK; k++) status = parts[k](a);
     if (status != HAMEL_OK) free(a->report->redundancy);
     return status;

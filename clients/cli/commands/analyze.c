@@ -263,6 +263,7 @@ static void print_text(const cJSON *answer) {
     print_structure(answer);
     if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
     if (linearization != NULL) cli_print_linearization(linearization);
+    if (json_at(answer, "displacements") != NULL) cli_print_displacements(json_at(answer, "displacements"));
     if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
@@ -293,7 +294,8 @@ static int analyze_file(const cli_arguments *arguments) {
                     {"equilibrium", API_EQUILIBRIUM},
                     {"linearize", API_LINEARIZATION},
                     {"forces", API_FORCES},
-                    {"relax", API_RELAXATION}};
+                    {"relax", API_RELAXATION},
+                    {"displacements", API_DISPLACEMENTS}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -341,6 +343,10 @@ const cli_command cli_analyze = {
         "too. Stability is decided by the eigenvalues or by the leading terms of the potential. The last line\n"
         "reports whether the search may have missed equilibria. If time-dependent constraints or forces exclude\n"
         "rest, an error names them.\n\n"
+        "With --displacements, the output contains the vectors e_k = dr/dq_k and e_0 = dr/dt of each point, particle\n"
+        "and body, the virtual form of each constraint, and a basis of the displacements that the constraints allow.\n"
+        "D(x) is the virtual displacement of x, and d(x) its differential. For quasi-velocities, the output also\n"
+        "contains the vectors eps_k, the quasi-derivatives and their commutators.\n\n"
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
@@ -360,6 +366,7 @@ const cli_command cli_analyze = {
             {"about", "PLACE", NULL, "linearize about the `initial` state or the nearest `equilibrium` (initial)"},
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
+            {"displacements", NULL, NULL, "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
