@@ -4,6 +4,8 @@
 #include "api/json/builder.h"
 #include "api/simulate.h"
 #include "engine/analyze/displacements.h"
+#include "engine/analyze/displacements.h"
+#include "engine/analyze/forces.h"
 #include "engine/equations/equations.h"
 
 typedef enum api_analyses { /* bits */

@@ -1,5 +1,6 @@
 /* test_generalized_forces.c — engine/analyze/forces.c: the terms of the virtual work, and reactions by relaxation of
  * constraints. */
+#include "engine/analyze/forces.h"
 #include "tests/unit/fixture.h"
 
 #include <math.h>

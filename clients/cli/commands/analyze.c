@@ -231,27 +231,6 @@ static void print_verification(const cJSON *v) {
         printf("  %-18s not applicable: %s\n", json_text_at(r, "formulation"), json_text_at(r, "reason"));
 }
 
-static void print_generalized(const cJSON *first) {
-    for (const cJSON *item = first; item != NULL; item = item->next)
-        printf("    %-18s %.9g = %s\n", json_text_at(item, "coordinate"), json_number_at(item, "value"),
-               json_text_at(item, "expression"));
-}
-
-static void print_forces(const cJSON *forces) {
-    printf("\ngeneralized forces at the initial state\n");
-    if (forces->child == NULL) printf("  none\n");
-    for (const cJSON *action = forces->child; action != NULL; action = action->next) {
-        printf("  %s\n", json_text_at(action, "from"));
-        print_generalized(json_first_at(action, "on"));
-    }
-}
-
-static void print_relaxation(const cJSON *r) {
-    printf("\nreaction of %s, relaxed\n", json_text_at(r, "constraint"));
-    printf("  %-20s %.9g\n  on\n", "multiplier", json_number_at(r, "multiplier"));
-    print_generalized(json_first_at(r, "reactions"));
-}
-
 /* If the verification found that formulations disagree, returns CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = json_at(answer, "verification");
@@ -264,8 +243,8 @@ static void print_text(const cJSON *answer) {
     if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
     if (linearization != NULL) cli_print_linearization(linearization);
     if (json_at(answer, "displacements") != NULL) cli_print_displacements(json_at(answer, "displacements"));
-    if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
-    if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
+    if (json_at(answer, "forces") != NULL) cli_print_forces(answer);
+    if (json_at(answer, "relaxation") != NULL) cli_print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -290,12 +269,9 @@ static int analyze_file(const cli_arguments *arguments) {
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION},
-                    {"equilibrium", API_EQUILIBRIUM},
-                    {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},
-                    {"relax", API_RELAXATION},
-                    {"displacements", API_DISPLACEMENTS}};
+    } analyses[] = {{"verify", API_VERIFICATION},     {"equilibrium", API_EQUILIBRIUM},
+                    {"linearize", API_LINEARIZATION}, {"forces", API_FORCES},
+                    {"relax", API_RELAXATION},        {"displacements", API_DISPLACEMENTS}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -347,6 +323,11 @@ const cli_command cli_analyze = {
         "and body, the virtual form of each constraint, and a basis of the displacements that the constraints allow.\n"
         "D(x) is the virtual displacement of x, and d(x) its differential. For quasi-velocities, the output also\n"
         "contains the vectors eps_k, the quasi-derivatives and their commutators.\n\n"
+        "With --forces, the output contains the generalized forces Q on the coordinates, Theta on the "
+        "quasi-velocities,\n"
+        "and their temporal components, by origin. Forces are impressed or reactions, and internal, external or\n"
+        "undecided. The output also contains the virtual work on each body, and the inertial forces of particles in\n"
+        "moving frames.\n\n"
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
@@ -365,8 +346,10 @@ const cli_command cli_analyze = {
             {"linearize", NULL, NULL, "linearize to x' = A x + B p, with eigenvalues and modes"},
             {"about", "PLACE", NULL, "linearize about the `initial` state or the nearest `equilibrium` (initial)"},
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
-            {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
-            {"displacements", NULL, NULL, "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
+            {"forces", NULL, NULL,
+             "show generalized forces, their classes and their virtual work, at the initial state"},
+            {"displacements", NULL, NULL,
+             "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
