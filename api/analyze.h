@@ -4,7 +4,6 @@
 #include "api/json/builder.h"
 #include "api/simulate.h"
 #include "engine/analyze/displacements.h"
-#include "engine/analyze/displacements.h"
 #include "engine/analyze/forces.h"
 #include "engine/equations/equations.h"
 
@@ -20,9 +19,10 @@ typedef enum api_analyses { /* bits */
 } api_analyses;
 
 typedef struct api_analysis_options {
-    unsigned analyses;            /* bits of api_analyses */
-    hamel_notation notation;      /* notation of the equations */
-    bool is_explicit;             /* write the explicit form of the equations; not in C */
+    unsigned analyses;                                      /* bits of api_analyses */
+    hamel_notation notation;                                /* notation of the equations */
+    bool is_explicit;                                       /* write the explicit form of the equations; not in C */
+    hamel_notation forces_notation, displacements_notation; /* text or LaTeX */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */

@@ -5,6 +5,7 @@
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/displacements_int.h"
 #include "engine/system/elements.h"
+#include "engine/system/latex.h"
 
 #include <assert.h>
 #include <string.h>
@@ -36,33 +37,49 @@ graph_node displacement_of_velocity(const displacement_work *w, size_t k) {
 
 typedef struct displacement_names {
     const displacement_work *w;
-    const char *before, *after;
+    displacement_style style;
 } displacement_names;
 
-static void name_displacement(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
-    const displacement_names *names = context;
-    hamel_system *s = names->w->a->system;
-    size_t n = names->w->a->n, k = (size_t)index;
-    if (kind != SYMBOL_ACCELERATION) {
-        system_name_symbol(s, kind, index, out);
-        return;
-    }
-    const char *name = k < n ? s->coordinates[k].name : k == n ? "t" : names->w->frame.names.items[k - n - 1];
-    size_t length = strlen(name);
-    if (k > n && length && name[length - 1] == '\'') length--; /* the quasi-coordinate of x' is x */
-    text_buffer_puts(out, names->before);
-    text_buffer_add(out, name, length);
-    text_buffer_puts(out, names->after);
+/* Prints a name. The quasi-coordinate of a quasi-velocity is written as θ with its name. */
+static void name_variable(const char *name, bool quasi, bool latex, text_buffer *out) {
+    size_t length = strcspn(name, "'"); /* the quasi-coordinate of x' is x */
+    bool theta = quasi && latex && name[length] == '\0';
+    if (theta) text_buffer_puts(out, "\\theta_{");
+    if (latex)
+        latex_name(name, out); /* ignores the prime */
+    else
+        text_buffer_add(out, name, length);
+    if (theta) text_buffer_puts(out, "}");
 }
 
-const char *displacement_text(displacement_work *w, graph_node node, const char *before, const char *after) {
+static void name_displacement(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
+    static const char *const before[2][3] = {{"D(", "d(", "d/d("},
+                                             {"\\delta ", "\\mathrm{d} ", "\\frac{\\partial}{\\partial "}};
+    const displacement_names *names = context;
+    const analysis *a = names->w->a;
+    hamel_system *s = a->system;
+    bool latex = a->request.latex;
+    size_t n = a->n, k = (size_t)index;
+    if (kind != SYMBOL_ACCELERATION) {
+        (latex ? system_latex_symbol : system_name_symbol)(s, kind, index, out);
+        return;
+    }
+    text_buffer_puts(out, before[latex][names->style]);
+    name_variable(k < n    ? s->coordinates[k].name
+                  : k == n ? "t"
+                           : names->w->frame.names.items[k - n - 1],
+                  k > n, latex, out);
+    text_buffer_puts(out, !latex ? ")" : names->style == STYLE_OPERATOR ? "}" : "");
+}
+
+const char *displacement_text(displacement_work *w, graph_node node, displacement_style style) {
     enum { TEXT_MOST = 1 << 20 };
     analysis *a = w->a;
-    displacement_names names = {w, before, after};
+    displacement_names names = {w, style};
     text_buffer out;
     if (node < 0) return (void)analysis_stopped(a), NULL;
     text_buffer_init(&out, TEXT_MOST);
-    graph_print(a->system->graph, node, name_displacement, &names, &out);
+    (a->request.latex ? graph_print_latex : graph_print)(a->system->graph, node, name_displacement, &names, &out);
     bool limit = out.failed;
     const char *text = limit || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
     text_buffer_free(&out);
@@ -81,7 +98,7 @@ hamel_entries displacement_entries(displacement_work *w, const char *of, const g
         if (graph_is_zero(a->system->graph, nodes[i])) continue;
         hamel_entry *entry = &to.items[to.count++];
         entry->coordinate = arena_format(a->memory, "%s", a->system->coordinates[i].name);
-        entry->value = displacement_text(w, nodes[i], "D(", ")");
+        entry->value = displacement_text(w, nodes[i], STYLE_VIRTUAL);
         *good = entry->coordinate && entry->value;
     }
     return to;
@@ -120,13 +137,13 @@ static bool add_vector(displacement_work *w, hamel_vectors *to, const char *of, 
     hamel_vector *vector = &to->items[to->count++];
     vector->of = arena_format(w->a->memory, "%s", of);
     for (size_t c = 0; c < dimension; c++)
-        if (!(vector->items[c] = displacement_text(w, x[c], "D(", ")"))) return false;
+        if (!(vector->items[c] = displacement_text(w, x[c], STYLE_VIRTUAL))) return false;
     return vector->of != NULL;
 }
 
 static bool set_time(displacement_work *w, hamel_vectors *to, const graph_node *x, size_t dimension) {
     for (size_t c = 0; c < dimension; c++)
-        if (!(to->time.items[c] = displacement_text(w, x[c], "D(", ")"))) return false;
+        if (!(to->time.items[c] = displacement_text(w, x[c], STYLE_VIRTUAL))) return false;
     return true;
 }
 
@@ -166,8 +183,8 @@ static bool add_coordinates(displacement_work *w, hamel_displacement *to, const 
         graph_node sum = graph_number(g, 0);
         for (size_t i = 0; i < n; i++) sum = graph_add(g, sum, graph_mul(g, from->e[c * n + i], displacement_of(w, i)));
         graph_node real = graph_add(g, sum, graph_mul(g, from->time[c], displacement_of_time(w)));
-        to->virtual_form[c] = displacement_text(w, displacement_arranged(w, sum), "D(", ")");
-        to->real_form[c] = displacement_text(w, displacement_arranged(w, real), "d(", ")");
+        to->virtual_form[c] = displacement_text(w, displacement_arranged(w, sum), STYLE_VIRTUAL);
+        to->real_form[c] = displacement_text(w, displacement_arranged(w, real), STYLE_REAL);
         if (!to->virtual_form[c] || !to->real_form[c]) return false;
     }
     return set_time(w, &to->coordinates, from->time, from->dimension);
@@ -236,12 +253,12 @@ static bool fill_constraint(displacement_work *w, size_t c, hamel_virtual_constr
     to->name = arena_format(a->memory, "%s", a->system->constraints[c].name);
     to->rule = rule_of(a, c);
     to->normal = displacement_entries(w, to->name, normal, &good);
-    const char *left = good ? displacement_text(w, displacement_arranged(w, sum), "D(", ")") : NULL;
+    const char *left = good ? displacement_text(w, displacement_arranged(w, sum), STYLE_VIRTUAL) : NULL;
     if (!to->name || !left) return analysis_no_memory(a), false;
     to->virtual_form = arena_format(a->memory, "%s = 0", left);
     if (a->linear[c]) {
         graph_node real = graph_add(g, sum, graph_mul(g, a->at_rest[c], displacement_of_time(w)));
-        left = displacement_text(w, displacement_arranged(w, real), "d(", ")");
+        left = displacement_text(w, displacement_arranged(w, real), STYLE_REAL);
         if (!left || !(to->real_form = arena_format(a->memory, "%s = 0", left))) return analysis_no_memory(a), false;
     }
     return to->virtual_form ? true : (analysis_no_memory(a), false);
@@ -278,9 +295,10 @@ static hamel_status find_displacements(analysis *a, void *result, void *context)
     return status;
 }
 
-hamel_status hamel_find_displacements(hamel_displacements **out, const hamel_description *d, const hamel_limits *limits,
-                                      hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_displacements, NULL, out);
+hamel_status hamel_find_displacements(hamel_displacements **out, const hamel_description *d, bool latex,
+                                      const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    return analysis_perform(&(analysis_request){d, limits, poll, error, latex}, sizeof **out, find_displacements, NULL,
+                            out);
 }
 
 void hamel_displacements_free(hamel_displacements *displacements) {

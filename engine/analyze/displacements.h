@@ -105,8 +105,8 @@ typedef struct hamel_displacements {
     bool simplified;    /* false if the work budget was spent, so that some expressions are not simplified */
 } hamel_displacements;
 
-/* Computes the displacements of `d`. The arguments are as for hamel_analyze. Returns HAMEL_LIMIT if an expression is
+/* Computes the displacements of `d`. If `latex` is true, expressions are written in LaTeX. The other arguments are as for hamel_analyze. Returns HAMEL_LIMIT if an expression is
  * too long. On success the caller owns *out and frees it with hamel_displacements_free. */
-hamel_status hamel_find_displacements(hamel_displacements **out, const hamel_description *d, const hamel_limits *limits,
-                                      hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+hamel_status hamel_find_displacements(hamel_displacements **out, const hamel_description *d, bool latex,
+                                      const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_displacements_free(hamel_displacements *displacements);

@@ -30,9 +30,12 @@ graph_node displacement_of(const displacement_work *w, size_t i);
 graph_node displacement_of_time(const displacement_work *w);
 graph_node displacement_of_velocity(const displacement_work *w, size_t k);
 
-/* Prints a node in a->memory. The displacement symbol of x is written as `before`, x, `after`. Returns NULL after
- * adding an error. */
-const char *displacement_text(displacement_work *w, graph_node node, const char *before, const char *after);
+/* How the displacement symbol of x is written: as D(x), d(x) or d/d(x), or in LaTeX as \delta x, \mathrm{d} x or
+ * \frac{\partial}{\partial x}. */
+typedef enum displacement_style { STYLE_VIRTUAL, STYLE_REAL, STYLE_OPERATOR } displacement_style;
+
+/* Prints a node in a->memory. Returns NULL after adding an error. */
+const char *displacement_text(displacement_work *w, graph_node node, displacement_style style);
 
 /* Returns the entries of a vector of n nodes, without those that are 0. *good becomes false after an error. */
 hamel_entries displacement_entries(displacement_work *w, const char *of, const graph_node *nodes, bool *good);

@@ -290,14 +290,14 @@ static hamel_status relax(analysis *a, void *result, void *context) {
     return status;
 }
 
-hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
+hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, bool latex, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_forces, NULL, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, latex}, sizeof **out, find_forces, NULL, out);
 }
 
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, relax, &constraint, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, relax, &constraint, out);
 }
 
 void hamel_forces_free(hamel_forces *forces) {

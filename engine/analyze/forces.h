@@ -80,11 +80,12 @@ typedef struct hamel_relaxation {
     size_t count;
 } hamel_relaxation;
 
-/* Computes the generalized forces of each element at the initial state. The arguments are as for hamel_analyze, except
+/* Computes the generalized forces of each element at the initial state. If `latex` is true, expressions are written in
+ * LaTeX. The other arguments are as for hamel_analyze, except
  * that `error` must not be NULL. For Coulomb friction, the value is the actual force, even if the contact sticks. The
  * expression is the sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On
  * success the caller owns *out and frees it with hamel_forces_free. */
-hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
+hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, bool latex, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);
 

@@ -15,7 +15,7 @@ static bool add_derivative(displacement_work *w, size_t k) {
     }
     hamel_quasi_derivative *to = &w->out->derivatives[w->out->derivative_count++];
     to->of = k < f->n ? f->names.items[k] : "t";
-    to->expression = displacement_text(w, displacement_arranged(w, sum), "d/d(", ")");
+    to->expression = displacement_text(w, displacement_arranged(w, sum), STYLE_OPERATOR);
     return to->expression != NULL;
 }
 
@@ -31,7 +31,7 @@ static bool add_commutator(displacement_work *w, size_t r, size_t l) {
     hamel_commutator *to = &w->out->commutators[w->out->commutator_count++];
     to->first = f->names.items[r];
     to->second = l < f->n ? f->names.items[l] : "t";
-    to->expression = displacement_text(w, displacement_arranged(w, sum), "d/d(", ")");
+    to->expression = displacement_text(w, displacement_arranged(w, sum), STYLE_OPERATOR);
     return to->expression != NULL;
 }
 

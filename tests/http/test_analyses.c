@@ -169,12 +169,17 @@ static void a_constraint_is_relaxed(void **state) {
 static void virtual_displacements_are_listed(void **state) {
     (void)state;
     char body[2000];
-    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
-                            request_with(body, sizeof body, "phi", ", \"analyses\": [\"displacements\"]"), 200);
+    cJSON *found =
+        ask_json(&d, "POST", "/v1/analyses", json_type,
+                 request_with(body, sizeof body, "phi",
+                              ", \"analyses\": [\"displacements\", \"forces\"], \"options\": {\"displacements\": "
+                              "{\"format\": \"latex\"}, \"forces\": {\"format\": \"text\"}}"),
+                 200);
     const cJSON *displacements = cJSON_GetObjectItemCaseSensitive(found, "displacements");
     const cJSON *constraint = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(displacements, "constraints"), 0);
     assert_string_equal(json_text_of(constraint, "rule"), "linear");
     assert_true(cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(displacements, "tangents")));
+    assert_non_null(strstr(json_text_of(constraint, "virtual"), "\\delta "));
     cJSON_Delete(found);
 }
 

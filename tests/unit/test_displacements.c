@@ -1,6 +1,7 @@
 /* test_displacements.c — engine/analyze/displacements.c, configuration.c and quasi_derivatives.c: virtual displacements,
  * virtual forms of constraints, and quasi-derivatives against textbooks and against finite differences. */
 #include "engine/analyze/displacements.h"
+#include "engine/analyze/forces.h"
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ typedef struct study {
 static void open_study(study *s, const char *members) {
     fixture_derive(&s->f, members);
     s->found = NULL;
-    hamel_status status = hamel_find_displacements(&s->found, &s->f.description, NULL, NULL, &s->f.error);
+    hamel_status status = hamel_find_displacements(&s->found, &s->f.description, false, NULL, NULL, &s->f.error);
     if (status != HAMEL_OK) fail_msg("displacements: %s", s->f.error.faults[0].message);
     assert_true(s->found->simplified);
 }
@@ -390,6 +391,32 @@ static void bounds_are_reported(void **state) {
     close_study(&s);
 }
 
+/* The same forms in LaTeX, and a force with its multiplier. */
+static void expressions_are_written_in_latex(void **state) {
+    (void)state;
+    fixture f;
+    hamel_displacements *found = NULL;
+    hamel_forces *forces = NULL;
+    fixture_open(&f,
+                 "`coordinates`: [{`name`: `theta`, `initial`: 0.3, `velocity`: 0.4}, `x_1`],"
+                 "`particles`: [{`name`: `P`, `mass`: 1, `position`: [`sin(theta) + t*x_1`, 0]}],"
+                 "`kinetic_energy`: `theta'^2 + x_1'^2`, `constraints`: [{`name`: `c`, `equation`: `u = 0`}],"
+                 "`quasi_velocities`: [{`name`: `u`, `definition`: `2*x_1'`}, {`name`: `v`, `definition`: `theta'`}]");
+    assert_int_equal(hamel_find_displacements(&found, &f.description, true, NULL, NULL, &f.error), HAMEL_OK);
+    const hamel_displacement *P = &found->elements[0].position;
+    assert_string_equal(P->virtual_form[0], "\\cos\\left(\\theta\\right) \\, \\delta \\theta + t \\, \\delta x_{1}");
+    assert_string_equal(P->real_form[0],
+                        "\\cos\\left(\\theta\\right) \\, \\mathrm{d} \\theta + t \\, \\mathrm{d} x_{1} + "
+                        "x_{1} \\, \\mathrm{d} t");
+    assert_string_equal(found->constraints[0].virtual_form, "2 \\, \\delta x_{1} = 0");
+    assert_string_equal(found->derivatives[1].expression, "\\frac{\\partial}{\\partial \\theta}");
+    assert_int_equal(hamel_find_forces(&forces, &f.description, true, NULL, NULL, &f.error), HAMEL_OK);
+    assert_string_equal(forces->reactions[0].on[0].expression, "2 \\, \\lambda_{c}");
+    hamel_forces_free(forces);
+    hamel_displacements_free(found);
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_that_turns_separates_real_and_virtual_displacements),
@@ -404,6 +431,7 @@ int main(void) {
         cmocka_unit_test(regular_constraints_have_adapted_coordinates),
         cmocka_unit_test(vectors_of_independent_coordinates_follow_the_constraint),
         cmocka_unit_test(bounds_are_reported),
+        cmocka_unit_test(expressions_are_written_in_latex),
     };
     return cmocka_run_group_tests_name("displacements", tests, NULL, NULL);
 }

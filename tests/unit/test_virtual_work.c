@@ -21,7 +21,7 @@ static void open_work(work_study *s, const char *members) {
     fixture_derive(&s->f, members);
     s->forces = NULL;
     s->f.description.simulation.initialization = HAMEL_INITIALIZATION_PROJECT;
-    hamel_status status = hamel_find_forces(&s->forces, &s->f.description, NULL, NULL, &s->f.error);
+    hamel_status status = hamel_find_forces(&s->forces, &s->f.description, false, NULL, NULL, &s->f.error);
     if (status != HAMEL_OK) fail_msg("forces: %s", s->f.error.faults[0].message);
 }
 

@@ -265,7 +265,8 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
 }
 
 static int analyze_file(const cli_arguments *arguments) {
-    static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"};
+    static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"},
+                             *const notations[] = {"text", "latex"};
     static const struct {
         const char *option;
         api_analyses bit;
@@ -273,15 +274,18 @@ static int analyze_file(const cli_arguments *arguments) {
                     {"linearize", API_LINEARIZATION}, {"forces", API_FORCES},
                     {"relax", API_RELAXATION},        {"displacements", API_DISPLACEMENTS}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
-    size_t format, about;
+    size_t format, about, notation;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
     if (status == CLI_OK) status = cli_option_choice(arguments, "about", places, 2, &about);
+    if (status == CLI_OK) status = cli_option_choice(arguments, "notation", notations, 2, &notation);
     if (status == CLI_OK) status = cli_option_whole(arguments, "starts", 0, API_MOST_STARTS, &options.starts);
     if (status != CLI_OK) return status;
     for (size_t k = 0; k < sizeof analyses / sizeof *analyses; k++)
         if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
     options.about_equilibrium = about == 1;
+    options.forces_notation = options.displacements_notation =
+        notation == 1 ? HAMEL_NOTATION_LATEX : HAMEL_NOTATION_TEXT;
     hamel_argument inputs[API_MOST_INPUTS];
     const char *given = cli_option_value(arguments, "inputs");
     char *text = strdup(given != NULL ? given : "");
@@ -350,6 +354,7 @@ const cli_command cli_analyze = {
              "show generalized forces, their classes and their virtual work, at the initial state"},
             {"displacements", NULL, NULL,
              "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
+            {"notation", "NAME", NULL, "write the expressions of --displacements and --forces as text or latex (text)"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
