@@ -86,6 +86,7 @@ bool api_add_forces(cJSON *root, const hamel_forces *forces) {
     cJSON *work = json_add_object(&b, root, "virtual_work");
     list = json_add_list(&b, work, "bodies");
     for (size_t k = 0; k < forces->body_count && !b.failed; k++) add_body(&b, list, forces, &forces->bodies[k]);
+    if (forces->reaction_sum) add_generalized(&b, work, "sum", forces->reaction_sum, forces->reaction_sum_count);
     json_add_text(&b, work, "omitted", forces->work_omitted);
     json_add_text(&b, work, "reactions_omitted", forces->reactions_omitted);
     list = json_add_list(&b, root, "inertial_forces");

@@ -72,20 +72,42 @@ static void name_displacement(void *context, graph_symbol_kind kind, int32_t ind
     text_buffer_puts(out, !latex ? ")" : names->style == STYLE_OPERATOR ? "}" : "");
 }
 
+/* Returns the number of symbols and operations in the text of a node, at most about 1e15, or −1 if out of memory. A node
+ * that occurs several times counts each time. */
+static double text_size(const displacement_work *w, graph_node node) {
+    graph *g = w->a->system->graph;
+    graph_node *nodes;
+    size_t count = graph_below(g, &node, 1, w->a->memory, &nodes);
+    double *sizes = count ? arena_doubles(w->a->memory, count) : NULL;
+    for (size_t k = 0; k < count && sizes; k++) {
+        const graph_cell *cell = graph_at(g, nodes[k]);
+        sizes[k] = 1;
+        for (int i = 0; i < 3 && cell->op < GRAPH_OP_COUNT; i++)
+            if (cell->as.operand[i] >= 0) sizes[k] += sizes[graph_position(nodes, count, cell->as.operand[i])];
+        if (sizes[k] > 1e15) sizes[k] = 1e15;
+    }
+    return sizes ? sizes[count - 1] : -1;
+}
+
 const char *displacement_text(displacement_work *w, graph_node node, displacement_style style) {
-    enum { TEXT_MOST = 1 << 20 };
+    /* An expression with more items is not readable. An item has at most a few hundred bytes, so that 64 MiB suffice. */
+    enum { ITEMS_MOST = 100000, TEXT_MOST = 1 << 26 };
     analysis *a = w->a;
     displacement_names names = {w, style};
     text_buffer out;
     if (node < 0) return (void)analysis_stopped(a), NULL;
+    double size = text_size(w, node);
+    if (size < 0) return (void)analysis_no_memory(a), NULL;
+    if (size > ITEMS_MOST) {
+        (void)hamel_fail(a->error, HAMEL_LIMIT, "", 0,
+                         "the expression of a displacement has more than %d symbols and operations", (int)ITEMS_MOST);
+        return NULL;
+    }
     text_buffer_init(&out, TEXT_MOST);
     (a->request.latex ? graph_print_latex : graph_print)(a->system->graph, node, name_displacement, &names, &out);
-    bool limit = out.failed;
-    const char *text = limit || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
+    const char *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
     text_buffer_free(&out);
-    if (!text && limit)
-        (void)hamel_fail(a->error, HAMEL_LIMIT, "", 0, "a displacement is longer than %d characters", (int)TEXT_MOST);
-    if (!text && !limit) (void)analysis_no_memory(a);
+    if (!text) (void)analysis_no_memory(a);
     return text;
 }
 
@@ -99,6 +121,7 @@ hamel_entries displacement_entries(displacement_work *w, const char *of, const g
         hamel_entry *entry = &to.items[to.count++];
         entry->coordinate = arena_format(a->memory, "%s", a->system->coordinates[i].name);
         entry->value = displacement_text(w, nodes[i], STYLE_VIRTUAL);
+        if (!entry->coordinate) (void)analysis_no_memory(a);
         *good = entry->coordinate && entry->value;
     }
     return to;
@@ -138,7 +161,7 @@ static bool add_vector(displacement_work *w, hamel_vectors *to, const char *of, 
     vector->of = arena_format(w->a->memory, "%s", of);
     for (size_t c = 0; c < dimension; c++)
         if (!(vector->items[c] = displacement_text(w, x[c], STYLE_VIRTUAL))) return false;
-    return vector->of != NULL;
+    return vector->of ? true : (analysis_no_memory(w->a), false);
 }
 
 static bool set_time(displacement_work *w, hamel_vectors *to, const graph_node *x, size_t dimension) {

@@ -63,7 +63,7 @@ typedef struct hamel_virtual_constraint {
     hamel_entries normal;
 } hamel_virtual_constraint;
 
-/* The first form ∂/∂θ_k = Σ A_ik ∂/∂q_i of a quasi-derivative. d/d(x) denotes the operator ∂/∂x. */
+/* A quasi-derivative ∂/∂θ_k = Σ A_ik ∂/∂q_i. d/d(x) denotes the operator ∂/∂x. */
 typedef struct hamel_quasi_derivative {
     const char *of;         /* quasi-velocity; "t" for the last item, ∂/∂t + Σ A_i ∂/∂q_i */
     const char *expression; /* "cos(p)*d/d(x) + sin(p)*d/d(y)" */

@@ -63,6 +63,8 @@ typedef struct hamel_forces {
     size_t reaction_count;
     hamel_body_work *bodies; /* masses in the order of the description; empty if work_omitted is not NULL */
     size_t body_count;
+    hamel_generalized_force *reaction_sum; /* sum of the `reactions` of all bodies (d'Alembert's principle) */
+    size_t reaction_sum_count;
     const char *work_omitted;      /* why the virtual work by bodies is not listed, or NULL */
     const char *reactions_omitted; /* why the bodies have no `reactions`, or NULL */
     hamel_relative_motion *relative;

@@ -171,7 +171,8 @@ static hamel_status list_forces(force_work *w, hamel_body_work *to, int32_t elem
     return status;
 }
 
-static hamel_status fill_body(force_work *w, hamel_body_work *to, int32_t element) {
+/* Fills the work on a body, and adds its reactions to sum[n]. */
+static hamel_status fill_body(force_work *w, hamel_body_work *to, int32_t element, graph_node *sum) {
     analysis *a = w->a;
     hamel_system *s = a->system;
     const system_located *e = &s->binder->located[element];
@@ -188,6 +189,7 @@ static hamel_status fill_body(force_work *w, hamel_body_work *to, int32_t elemen
     hamel_status status = forces_list(w, rest, &to->inertia, &to->inertia_count, to->name);
     if (status == HAMEL_OK) status = list_forces(w, to, element, rest);
     if (status != HAMEL_OK || w->out->reactions_omitted) return status;
+    for (size_t i = 0; i < a->n; i++) sum[i] = graph_add(s->graph, sum[i], rest[i]);
     return forces_list(w, rest, &to->reactions, &to->reaction_count, to->name);
 }
 
@@ -203,11 +205,13 @@ hamel_status body_work_derive(force_work *w, bool attributed) {
     if (s->kinetic_given > 0 || s->lagrangian >= 0 || s->acceleration_energy >= 0)
         out->reactions_omitted = "the description contains an energy of unknown bodies";
     out->bodies = arena_alloc(a->memory, s->particle_count, sizeof *out->bodies);
-    if (!out->bodies) return analysis_no_memory(a);
+    graph_node *sum = node_array(s, a->n);
+    if (!out->bodies || !sum) return analysis_stopped(a);
     hamel_status status = HAMEL_OK;
     for (size_t k = 0; k < s->particle_count && status == HAMEL_OK; k++) {
         if (system_interrupted(s)) return a->error->status;
-        status = fill_body(w, &out->bodies[out->body_count++], s->particles[k].element);
+        status = fill_body(w, &out->bodies[out->body_count++], s->particles[k].element, sum);
     }
-    return status;
+    if (status != HAMEL_OK || out->reactions_omitted) return status;
+    return forces_list(w, sum, &out->reaction_sum, &out->reaction_sum_count, "the sum of the reactions");
 }

@@ -197,7 +197,8 @@ static void analysing_without_memory_is_reported(void **state) {
                     {"verification", API_VERIFICATION},
                     {"equilibrium", API_EQUILIBRIUM},
                     {"linearization", API_LINEARIZATION},
-                    {"forces", API_FORCES}};
+                    {"forces", API_FORCES},
+                    {"displacements", API_DISPLACEMENTS}};
     for (size_t k = 0; api_example_at(k); k++) {
         work w = {.example = api_example_at(k)};
         if (!is_chosen(w.example->name)) continue;

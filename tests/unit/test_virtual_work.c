@@ -117,6 +117,29 @@ static void the_work_of_baruh_splits_into_rod_and_disk(void **state) {
     close_work(&s);
 }
 
+/* Baruh, example 4.6: the forces of a smooth pin on two links do opposite virtual work. The pin has no coordinates and no
+ * multiplier here: the virtual work of its force on the lower link is R·δr_P with R = m2 (a_2 − g), a_2 the acceleration
+ * of the centre of the lower link, and r_P = L1 (sin θ1, −cos θ1). */
+static void the_forces_of_a_pin_cancel_in_the_sum(void **state) {
+    (void)state;
+    work_study s;
+    open_work(&s,
+              "`parameters`: {`m2`: 0.7, `L1`: 0.8, `L2`: 0.6, `g`: 9.81}, `coordinates`: [{`name`: `a`, `initial`: "
+              "0.3, `velocity`: 1}, {`name`: `b`, `initial`: -0.5, `velocity`: 2}], `gravity`: [0, `-g`],"
+              "`bodies`: [{`name`: `A`, `mass`: 1.2, `position`: [`L1/2*sin(a)`, `-L1/2*cos(a)`], `inertia`: 0.064,"
+              "`orientation`: {`angle`: `a`}}, {`name`: `B`, `mass`: `m2`, `inertia`: `m2*L2^2/12`,"
+              "`orientation`: {`angle`: `b`}, `position`: [`L1*sin(a) + L2/2*sin(b)`, `-L1*cos(a) - L2/2*cos(b)`]}]");
+    const hamel_body_work *A = body_of(&s, "A"), *B = body_of(&s, "B");
+    expect_expression(&s, "pin", item_on(B->reactions, B->reaction_count, "a")->expression,
+                      "m2*L1*cos(a)*(L1*(a''*cos(a) - a'^2*sin(a)) + L2/2*(b''*cos(b) - b'^2*sin(b)))"
+                      "+ m2*L1*sin(a)*(L1*(a''*sin(a) + a'^2*cos(a)) + L2/2*(b''*sin(b) + b'^2*cos(b)) + g)");
+    double on_A = value_on(A->reactions, A->reaction_count, "a"), on_B = value_on(B->reactions, B->reaction_count, "a");
+    assert_true(fabs(on_A) > 0.1);
+    assert_near("pin", on_A, -on_B, 1e-13);
+    assert_near("sum", value_on(s.forces->reaction_sum, s.forces->reaction_sum_count, "a"), 0, 1e-13);
+    close_work(&s);
+}
+
 static const char *const machine_in_the_plane =
     "`coordinates`: [{`name`: `x1`, `initial`: 0.4}, {`name`: `y1`, `initial`: 0.1}, {`name`: `a1`, `initial`: 0.2},"
     "{`name`: `x2`, `initial`: 1.1}, {`name`: `y2`, `initial`: 0.3}, {`name`: `a2`, `initial`: 0.5}],"
@@ -167,6 +190,7 @@ static void expect_balance(const work_study *s) {
         for (size_t c = 0; c < s->forces->reaction_count; c++)
             expected += value_on(s->forces->reactions[c].on, s->forces->reactions[c].count, on);
         assert_near(on, sum, expected, 1e-10);
+        assert_near(on, value_on(s->forces->reaction_sum, s->forces->reaction_sum_count, on), expected, 1e-10);
     }
 }
 
@@ -441,6 +465,7 @@ static void large_systems_have_no_work_by_bodies(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_work_of_baruh_splits_into_rod_and_disk),
+        cmocka_unit_test(the_forces_of_a_pin_cancel_in_the_sum),
         cmocka_unit_test(work_on_bodies_adds_up_to_generalized_forces),
         cmocka_unit_test(joint_forces_on_bodies_add_up_to_reactions),
         cmocka_unit_test(joint_forces_in_space_add_up_to_reactions),

@@ -68,6 +68,10 @@ static void print_virtual_work(const cJSON *work) {
     printf("\nvirtual work on each body: coefficients of the virtual displacements\n");
     if (cJSON_IsString(reason)) printf("  omitted: %s\n", reason->valuestring);
     for (const cJSON *body = bodies; body != NULL; body = body->next) print_body(body);
+    if (bodies != NULL && cJSON_IsArray(json_at(work, "sum"))) {
+        printf("  sum of all reactions on all bodies\n");
+        print_generalized(json_first_at(work, "sum"));
+    }
     if (bodies != NULL && cJSON_IsString(json_at(work, "reactions_omitted")))
         printf("  reactions omitted: %s\n", json_text_at(work, "reactions_omitted"));
 }
