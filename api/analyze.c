@@ -33,7 +33,13 @@ ANALYSIS(add_verification, hamel_verification, hamel_verify(&found, d, limits, p
          hamel_verification_free)
 ANALYSIS(add_equilibria, hamel_equilibria, hamel_find_equilibria(&found, d, options->starts, limits, poll, error),
          api_add_equilibria, hamel_equilibria_free)
-ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, error), api_add_forces, hamel_forces_free)
+ANALYSIS(add_forces, hamel_forces,
+         hamel_find_forces(&found, d, options->forces_notation == HAMEL_NOTATION_LATEX, limits, poll, error),
+         api_add_forces, hamel_forces_free)
+ANALYSIS(add_displacements, hamel_displacements,
+         hamel_find_displacements(&found, d, options->displacements_notation == HAMEL_NOTATION_LATEX, limits, poll,
+                                  error),
+         api_add_displacements, hamel_displacements_free)
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
@@ -88,6 +94,7 @@ static const struct {
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
     {"impulses", API_IMPULSES, add_shocks},
+    {"displacements", API_DISPLACEMENTS, add_displacements},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -155,6 +162,11 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
         cJSON *inputs = json_add_list(&b, own, "inputs");
         for (size_t k = 0; k < options->input_count; k++) json_append_texts(&b, inputs, &options->inputs[k].name, 1);
     }
+    if (options->forces_notation != HAMEL_NOTATION_TEXT)
+        json_add_text(&b, options_of(&b, request, "forces"), "format", api_notations[options->forces_notation]);
+    if (options->displacements_notation != HAMEL_NOTATION_TEXT)
+        json_add_text(&b, options_of(&b, request, "displacements"), "format",
+                      api_notations[options->displacements_notation]);
     if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name != NULL)
         json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed.name);
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
@@ -179,6 +191,7 @@ static void read_analyses(json_reader *r, const cJSON *value, const char *pointe
 }
 
 JSON_CHOICE(read_format, hamel_notation, "text", "latex", "c")
+JSON_CHOICE(read_notation, hamel_notation, "text", "latex")
 
 static void read_starts(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     double starts = API_STARTS;
@@ -223,7 +236,10 @@ READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, n
 READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
 READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
-READ_OPTIONS(options, {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
+READ_OPTIONS(forces, {"format", read_notation, offsetof(api_analysis_options, forces_notation), false})
+READ_OPTIONS(displacements, {"format", read_notation, offsetof(api_analysis_options, displacements_notation), false})
+READ_OPTIONS(options, {"forces", read_forces, 0, false}, {"displacements", read_displacements, 0, false},
+             {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
              {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
 
 /* Skips the key `system`, which api_describe reads. */

@@ -3,6 +3,8 @@
 
 #include "api/json/builder.h"
 #include "api/simulate.h"
+#include "engine/analyze/displacements.h"
+#include "engine/analyze/forces.h"
 #include "engine/analyze/impulses.h"
 #include "engine/equations/equations.h"
 
@@ -14,13 +16,15 @@ typedef enum api_analyses { /* bits */
                             API_LINEARIZATION = 16,
                             API_FORCES = 32,
                             API_RELAXATION = 64,
-                            API_IMPULSES = 128
+                            API_IMPULSES = 128,
+                            API_DISPLACEMENTS = 256
 } api_analyses;
 
 typedef struct api_analysis_options {
-    unsigned analyses;            /* bits of api_analyses */
-    hamel_notation notation;      /* notation of the equations */
-    bool is_explicit;             /* write the explicit form of the equations; not in C */
+    unsigned analyses;                                      /* bits of api_analyses */
+    hamel_notation notation;                                /* notation of the equations */
+    bool is_explicit;                                       /* write the explicit form of the equations; not in C */
+    hamel_notation forces_notation, displacements_notation; /* text or LaTeX */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
@@ -47,6 +51,7 @@ bool api_add_verification(cJSON *answer, const hamel_verification *verification)
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
+bool api_add_displacements(cJSON *answer, const hamel_displacements *found);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_shocks(cJSON *answer, const hamel_shocks *shocks);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);

@@ -490,51 +490,6 @@ hamel_status hamel_linearize(hamel_linearization **out, const hamel_description 
                              hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_linearization_free(hamel_linearization *linearization);
 
-/* A generalized force on one coordinate. */
-typedef struct hamel_generalized_force {
-    const char *coordinate;
-    double value;           /* value at the consistent initial state */
-    const char *expression; /* in the language of descriptions */
-} hamel_generalized_force;
-
-typedef struct hamel_action {
-    /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation", "nonideal",
-     * "friction on floor" */
-    const char *origin;
-    hamel_generalized_force *on;
-    size_t count;
-} hamel_action;
-
-typedef struct hamel_forces {
-    hamel_action *actions; /* in the order of the description; actions without an effect are omitted */
-    size_t count;
-} hamel_forces;
-
-/* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). For each coordinate
- * in the constraint, `reactions` contains the value λ A_ci. It also contains an equal expression in inertia, forces and
- * the reactions of all other constraints. */
-typedef struct hamel_relaxation {
-    const char *constraint;
-    double multiplier;
-    hamel_generalized_force *reactions;
-    size_t count;
-} hamel_relaxation;
-
-/* Computes the generalized forces of each element at the initial state. The arguments are as for hamel_analyze, except
- * that `error` must not be NULL. For Coulomb friction, the value is the actual force, even if the contact sticks. The
- * expression is the sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On
- * success the caller owns *out and frees it with hamel_forces_free. */
-hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
-                               hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
-void hamel_forces_free(hamel_forces *forces);
-
-/* Computes the reaction of `constraint` at the initial state. The other arguments are as for hamel_find_forces. Returns
- * HAMEL_INVALID if the constraint does not exist or is inactive initially. On success the caller owns *out and frees it
- * with hamel_relaxation_free. */
-hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
-                         const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
-void hamel_relaxation_free(hamel_relaxation *relaxation);
-
 typedef struct hamel_equilibria {
     const char *const *coordinates, *const *constraints; /* names; n, m */
     size_t coordinate_count, constraint_count;

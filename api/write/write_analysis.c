@@ -273,35 +273,3 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *l) {
     json_add_truth_or_null(&b, object, "stable", l->steady, l->stable);
     return !b.failed;
 }
-
-static void add_generalized(json_builder *b, cJSON *to, const char *key, const hamel_generalized_force *forces,
-                            size_t count) {
-    cJSON *list = json_add_list(b, to, key);
-    for (size_t k = 0; k < count && !b->failed; k++) {
-        cJSON *item = json_append_object(b, list);
-        json_add_text(b, item, "coordinate", forces[k].coordinate);
-        json_add_number(b, item, "value", forces[k].value);
-        json_add_text(b, item, "expression", forces[k].expression);
-    }
-}
-
-bool api_add_forces(cJSON *root, const hamel_forces *forces) {
-    json_builder b = {0};
-    cJSON *list = json_add_list(&b, root, "forces");
-    for (size_t k = 0; k < forces->count && !b.failed; k++) {
-        const hamel_action *action = &forces->actions[k];
-        cJSON *item = json_append_object(&b, list);
-        json_add_text(&b, item, "from", action->origin);
-        add_generalized(&b, item, "on", action->on, action->count);
-    }
-    return !b.failed;
-}
-
-bool api_add_relaxation(cJSON *root, const hamel_relaxation *relaxation) {
-    json_builder b = {0};
-    cJSON *object = json_add_object(&b, root, "relaxation");
-    json_add_text(&b, object, "constraint", relaxation->constraint);
-    json_add_number(&b, object, "multiplier", relaxation->multiplier);
-    add_generalized(&b, object, "reactions", relaxation->reactions, relaxation->count);
-    return !b.failed;
-}

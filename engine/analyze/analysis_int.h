@@ -42,6 +42,7 @@ typedef struct analysis_request {
     const hamel_limits *limits;
     hamel_poll *poll;
     hamel_error *error;
+    bool latex; /* analysis_text writes LaTeX */
 } analysis_request;
 
 typedef struct analysis {
@@ -89,10 +90,13 @@ hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAME
  * formulation the description selects. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
 
+/* Allocates the lists of a->report and fills names, kinds and warnings. Returns false if out of memory. */
+bool analysis_begin_report(analysis *a);
+
 /* Copies the names of all coordinates to a->memory. Returns the copies, or NULL if out of memory. */
 const char *const *analysis_coordinate_names(analysis *a);
 
-/* Prints `node` in the description language to a->memory. Returns NULL if the text is longer than `most` bytes or if
+/* Prints `node` to a->memory, in the language of descriptions or in LaTeX. Returns NULL if the text is longer than `most` bytes or if
  * out of memory. */
 enum { ANALYSIS_TEXT_MOST = 1 << 16 };
 const char *analysis_text(analysis *a, graph_node node, size_t most);

@@ -2,6 +2,7 @@
 #include "engine/analyze/analysis_int.h"
 
 #include "engine/mechanics/formulation.h"
+#include "engine/system/latex.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ hamel_status analysis_perform(const analysis_request *request, size_t size, anal
     void *result = owned ? owned->result : NULL;
     hamel_status status = result ? HAMEL_OK : hamel_out_of_memory(error);
     if (result) {
-        analysis a = {.request = {request->description, &limits, request->poll, error}, .error = error};
+        analysis a = {.request = {request->description, &limits, request->poll, error, request->latex}, .error = error};
         arena_init(&owned->memory, limits.memory);
         a.memory = &owned->memory;
         status = body(&a, result, context);
@@ -82,7 +83,10 @@ void analysis_unfinished(analysis *a, const char *what) {
 const char *analysis_text(analysis *a, graph_node node, size_t most) {
     text_buffer out;
     text_buffer_init(&out, most);
-    graph_print(a->system->graph, node, system_name_symbol, a->system, &out);
+    if (a->request.latex)
+        graph_print_latex(a->system->graph, node, system_latex_symbol, a->system, &out);
+    else
+        graph_print(a->system->graph, node, system_name_symbol, a->system, &out);
     const char *text = out.failed || !out.bytes ? NULL : arena_text(a->memory, out.bytes, out.length);
     text_buffer_free(&out);
     return text;
@@ -94,8 +98,8 @@ const char *const *analysis_coordinate_names(analysis *a) {
     return a->memory->failed ? NULL : names;
 }
 
-/* Allocates the lists of the report. Copies all names and warnings, because the report outlives the model. */
-static bool begin_report(analysis *a) {
+/* Copies all names and warnings, because the report outlives the model. */
+bool analysis_begin_report(analysis *a) {
     assert(a->m == a->system->standing_count && a->m <= a->model->m);
     static const char *const kinds[] = {"holonomic", "velocity", "acceleration"}; /* in the order of constraint_order */
     hamel_report *r = a->report;
@@ -162,7 +166,7 @@ static hamel_status analyze(analysis *a, void *result, void *context) {
     (void)context;
     a->report = result;
     hamel_status status = analysis_open(a);
-    if (status == HAMEL_OK && !begin_report(a)) status = analysis_no_memory(a);
+    if (status == HAMEL_OK && !analysis_begin_report(a)) status = analysis_no_memory(a);
     for (size_t k = 0; k < sizeof parts / sizeof *parts && status == HAMEL_OK; k++) status = parts[k](a);
     if (status != HAMEL_OK) free(a->report->redundancy);
     return status;
@@ -170,7 +174,7 @@ static hamel_status analyze(analysis *a, void *result, void *context) {
 
 hamel_status hamel_analyze(hamel_report **out, const hamel_description *d, const hamel_limits *limits, hamel_poll *poll,
                            hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, analyze, NULL, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, analyze, NULL, out);
 }
 
 void hamel_report_free(hamel_report *report) {

@@ -385,7 +385,8 @@ static hamel_status find_equilibria(analysis *a, void *result, void *context) {
 
 hamel_status hamel_find_equilibria(hamel_equilibria **out, const hamel_description *d, size_t starts,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_equilibria, &starts, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, find_equilibria, &starts,
+                            out);
 }
 
 void hamel_equilibria_free(hamel_equilibria *equilibria) {

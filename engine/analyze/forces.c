@@ -5,7 +5,7 @@
  *
  * In the second line constraint c is relaxed: its reaction is treated as an unknown force. */
 #include "engine/algebra/arrange.h"
-#include "engine/analyze/analysis_int.h"
+#include "engine/analyze/forces_int.h"
 #include "engine/dynamics/initial_values.h"
 #include "engine/dynamics/stick_slip.h"
 #include "engine/mechanics/generalized_forces.h"
@@ -14,15 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct state {
-    double t, *q, *v, *a, *lambda;
-    /* ideal, nonideal: the two parts of the reaction; ideal_lambda: multipliers of the ideal part */
-    double *ideal, *nonideal, *ideal_lambda;
-    double *values; /* outputs of the dynamics program at the state */
-} state;
-
 /* Decides which contacts are sticking, as at the start of a run, and evaluates the dynamics again. */
-static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
+static hamel_status decide_sticking(analysis *a, dynamics *k, force_state *s) {
     if (a->model->friction.slip_count == 0) return HAMEL_OK;
     stick_slip *slips = stick_slip_create(k);
     discrete_state_choose_branches(&k->discrete_state, s->t, s->q, s->v);
@@ -34,8 +27,9 @@ static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
 
 /* Stores the ideal and nonideal reactions, and the multipliers of the ideal reactions. If all constraints are ideal,
  * these multipliers are those of the motion. */
-static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
+static hamel_status note_reactions(analysis *a, dynamics *k, force_state *s) {
     const hamel_model *model = a->model;
+    memcpy(s->active, k->discrete_state.active, model->m * sizeof *s->active);
     memcpy(s->values, k->values, model->dynamics.count * sizeof *s->values);
     memcpy(s->ideal, k->ideal, a->n * sizeof *s->ideal);
     memcpy(s->nonideal, k->nonideal, a->n * sizeof *s->nonideal);
@@ -46,7 +40,7 @@ static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
     return motion_solve(&k->motion, k->values + model->dynamics.at_Q, k->b, INFINITY, unused, s->ideal_lambda);
 }
 
-static hamel_status make_state(analysis *a, state *s) {
+static hamel_status make_state(analysis *a, force_state *s) {
     const hamel_model *model = a->model;
     hamel_status status = HAMEL_NO_MEMORY;
     double **const lists[] = {&s->q, &s->v, &s->a, &s->ideal, &s->nonideal};
@@ -55,6 +49,7 @@ static hamel_status make_state(analysis *a, state *s) {
     s->lambda = arena_doubles(a->memory, model->m);
     s->ideal_lambda = arena_doubles(a->memory, model->m);
     s->values = arena_doubles(a->memory, model->dynamics.count);
+    s->active = arena_alloc(a->memory, model->m, sizeof *s->active);
     dynamics *k = dynamics_create(model);
     if (k && !a->memory->failed) {
         status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
@@ -66,9 +61,8 @@ static hamel_status make_state(analysis *a, state *s) {
     return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
 }
 
-/* Evaluates nodes[count] at the state; the array is in a->memory. Returns NULL if out of memory. */
-static double *values_at(const analysis *a, const state *s, const double *lambda, const graph_node *nodes,
-                         size_t count) {
+double *forces_values(const analysis *a, const force_state *s, const double *lambda, const graph_node *nodes,
+                      size_t count) {
     program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
     graph_point point = {{0}, {0}};
     double *values = arena_doubles(a->memory, count);
@@ -78,24 +72,40 @@ static double *values_at(const analysis *a, const state *s, const double *lambda
     return values && graph_values(a->system->graph, nodes, count, &point, values, NULL) ? values : NULL;
 }
 
-/* Fills *to with a force or a reaction. If the value is not finite, adds an error that names `what`. */
-static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int32_t coordinate, graph_node shown,
-                                   double value, const char *what) {
-    const char *name = a->system->coordinates[coordinate].name;
+hamel_status forces_describe(force_work *w, hamel_generalized_force *to, const char *on, graph_node shown, double value,
+                             const char *what) {
+    analysis *a = w->a;
     if (!isfinite(value))
-        return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite in the initial state", what,
-                          name);
-    to->coordinate = arena_format(a->memory, "%s", name);
-    to->expression = analysis_text(a, arrange(a->system->graph, shown, a->memory), 1 << 20);
+        return hamel_fail(a->error, HAMEL_NOT_FINITE, "", 0, "%s on `%s` is not finite in the initial state", what, on);
+    to->coordinate = arena_format(a->memory, "%s", on);
+    to->expression = analysis_text(a, arrange_within(a->system->graph, shown, &a->work, a->memory), 1 << 20);
     to->value = value == 0 ? 0 : value; /* replaces −0 by 0 */
     return to->coordinate && to->expression ? HAMEL_OK : analysis_no_memory(a);
+}
+
+hamel_status forces_list(force_work *w, const graph_node *nodes, hamel_generalized_force **to, size_t *to_count,
+                         const char *what) {
+    analysis *a = w->a;
+    graph_node *arranged = arena_alloc(a->memory, a->n, sizeof *arranged);
+    *to = arena_alloc(a->memory, a->n, sizeof **to);
+    *to_count = 0;
+    if (!arranged || !*to) return analysis_no_memory(a);
+    for (size_t i = 0; i < a->n; i++) arranged[i] = arrange_within(a->system->graph, nodes[i], &a->work, a->memory);
+    if (graph_status(a->system->graph) != HAMEL_OK) return analysis_stopped(a);
+    const double *values = forces_values(a, &w->start, w->start.lambda, arranged, a->n);
+    hamel_status status = values ? HAMEL_OK : analysis_no_memory(a);
+    for (size_t i = 0; i < a->n && status == HAMEL_OK; i++)
+        if (!graph_is_zero(a->system->graph, arranged[i]))
+            status =
+                forces_describe(w, &(*to)[(*to_count)++], a->system->coordinates[i].name, arranged[i], values[i], what);
+    return status;
 }
 
 /* --- forces ------------------------------------------------------------------------------------------------------- */
 
 /* Returns the friction force. No expression is evaluated, because the force depends on whether the contact is
  * sticking. */
-static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
+static double friction_value(const analysis *a, const force_state *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;
     const system_friction *by = &a->system->frictions[f->friction];
@@ -109,45 +119,129 @@ static double friction_value(const analysis *a, const state *s, const generalize
     return sum;
 }
 
-/* Lists all forces with their values. Prescribed forces depend on the ideal reactions and are evaluated with
- * s->ideal_lambda. */
-static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
+/* Returns the temporal component of the forces with this origin. Sets *known to false if they act at unknown points, and
+ * *attributed to false if they act on unknown bodies. */
+static graph_node temporal_of(const force_work *w, const char *origin, bool *known, bool *attributed) {
+    hamel_system *s = w->a->system;
+    graph_node sum = graph_number(s->graph, 0);
+    *known = false;
+    for (size_t k = 0; k < s->interaction_count; k++) {
+        wrench list[2];
+        if (s->interactions[k].origin != origin || s->interactions[k].constraint >= 0) continue;
+        size_t count = interaction_wrenches(s, &s->interactions[k], list);
+        for (size_t j = 0; j < count; j++) {
+            sum = graph_add(s->graph, sum, interaction_work(s, &list[j], w->a->n));
+            if (interaction_owner(s, list[j].element) == OWNER_UNKNOWN) *attributed = false;
+        }
+        *known = true;
+    }
+    *attributed = *attributed && *known;
+    return sum;
+}
+
+/* Sets nature and scope of the forces with one origin. Sliding friction is impressed, because the law of friction gives
+ * it. Sticking friction is a reaction (Papastavridis, example 3.2.1). */
+static hamel_status classify(force_work *w, hamel_action *to, const generalized_force *f) {
+    const hamel_system *s = w->a->system;
+    to->nature = "impressed";
+    if (f->prescribed) to->nature = "reaction";
+    if (f->friction >= 0) {
+        const system_friction *own = &s->frictions[f->friction];
+        if (own->row >= 0 && w->start.active[own->row]) to->nature = "reaction";
+        return interaction_classify(w, to, own->ends);
+    }
+    for (size_t k = 0; k < s->interaction_count; k++) {
+        const system_interaction *i = &s->interactions[k];
+        if (i->origin != f->origin || i->constraint >= 0) continue;
+        if (i->kind == INTERACTION_SPRING || i->kind == INTERACTION_DAMPER) return interaction_classify(w, to, i->ends);
+        to->scope = "external"; /* gravity and loads */
+        return HAMEL_OK;
+    }
+    return HAMEL_OK;
+}
+
+/* The forces of one origin: all[first] to all[end − 1]. */
+typedef struct origin_range {
+    const generalized_force *all;
+    size_t first, end;
+    const double *value, *ideal; /* values with the multipliers of the motion and of the ideal reactions */
+} origin_range;
+
+/* Fills an action. Prescribed forces depend on the ideal reactions. Sets *attributed to false if the action does not
+ * belong to known bodies. */
+static hamel_status fill_action(force_work *w, hamel_action *to, const origin_range *of, bool *attributed) {
+    analysis *a = w->a;
+    const generalized_force *first = &of->all[of->first];
+    graph_node *Q = node_array(a->system, a->n);
+    double *values = arena_doubles(a->memory, a->n);
+    to->origin = arena_format(a->memory, "%s", first->origin);
+    to->on = arena_alloc(a->memory, of->end - of->first, sizeof *to->on);
+    if (!Q || a->memory->failed) return analysis_no_memory(a);
+    for (size_t k = of->first; k < of->end; k++) {
+        const generalized_force *f = &of->all[k];
+        if (system_interrupted(a->system)) return a->error->status;
+        double own = f->friction >= 0 ? friction_value(a, &w->start, f) : (f->prescribed ? of->ideal : of->value)[k];
+        Q[f->coordinate] = f->node;
+        values[f->coordinate] = own;
+        hamel_status status = forces_describe(w, &to->on[to->count++], a->system->coordinates[f->coordinate].name,
+                                              f->node, own, to->origin);
+        if (status != HAMEL_OK) return status;
+    }
+    graph_node temporal = temporal_of(w, first->origin, &to->temporal_known, attributed);
+    hamel_status status = classify(w, to, first);
+    return status == HAMEL_OK ? quasi_forces_derive(w, to, Q, values, temporal) : status;
+}
+
+/* Fills the actions of all origins. Sets *attributed to whether all impressed forces act on known bodies. */
+static hamel_status fill_in(force_work *w, const generalized_force *all, size_t count, bool *attributed) {
+    analysis *a = w->a;
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
     if (!nodes) return analysis_no_memory(a);
     for (size_t k = 0; k < count; k++) nodes[k] = all[k].node;
-    const double *value = values_at(a, s, s->lambda, nodes, count),
-                 *ideal = values_at(a, s, s->ideal_lambda, nodes, count);
-    hamel_action *action = NULL; /* the action to which the current force belongs */
-    if (!value || !ideal) return analysis_no_memory(a);
-    for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
-        const generalized_force *f = &all[k];
-        if (k == 0 || f->origin != all[k - 1].origin) {
-            action = &to->actions[to->count++];
-            action->origin = arena_format(a->memory, "%s", f->origin);
-            action->on = arena_alloc(a->memory, a->n, sizeof *action->on);
-            if (a->memory->failed) return analysis_no_memory(a);
-        }
-        if (system_interrupted(a->system)) return a->error->status;
-        double own = f->friction >= 0 ? friction_value(a, s, f) : (f->prescribed ? ideal : value)[k];
-        status = describe_force(a, &action->on[action->count++], f->coordinate, f->node, own, action->origin);
+    origin_range of = {.all = all,
+                       .value = forces_values(a, &w->start, w->start.lambda, nodes, count),
+                       .ideal = forces_values(a, &w->start, w->start.ideal_lambda, nodes, count)};
+    if (!of.value || !of.ideal) return analysis_no_memory(a);
+    *attributed = true;
+    for (of.first = 0; of.first < count && status == HAMEL_OK; of.first = of.end) {
+        for (of.end = of.first + 1; of.end < count && all[of.end].origin == all[of.first].origin;) of.end++;
+        status = fill_action(w, &w->out->actions[w->out->count++], &of, attributed);
     }
     return status;
 }
 
+/* Finds the inverse kinematics of the quasi-velocities, if there are any. */
+static hamel_status open_frame(force_work *w) {
+    analysis *a = w->a;
+    if (a->system->quasi_count == 0) return HAMEL_OK;
+    a->report = arena_alloc(a->memory, 1, sizeof *a->report);
+    if (!a->report || !analysis_begin_report(a)) return analysis_no_memory(a);
+    hamel_status status = samples_draw(a);
+    if (status == HAMEL_OK) status = regions_draw(a);
+    if (status == HAMEL_OK) status = structure_derive(a);
+    if (status == HAMEL_OK) status = moving_frame_create(&w->frame, a, &w->framed);
+    w->out->quasi_omitted = !w->framed;
+    return status;
+}
+
 static hamel_status find_forces(analysis *a, void *result, void *context) {
-    hamel_forces *to = result;
+    force_work w = {.a = a, .out = result};
     generalized_force *all;
     size_t count;
-    state start;
+    bool attributed = false;
     (void)context;
     hamel_status status = analysis_open(a);
-    if (status == HAMEL_OK) status = make_state(a, &start);
+    if (status == HAMEL_OK) status = open_frame(&w);
+    if (status == HAMEL_OK) status = make_state(a, &w.start);
     if (status != HAMEL_OK) return status;
+    analysis_begin_work(a);
     status = generalized_forces_list(&a->equations, a->memory, &all, &count);
     if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
-    to->actions = arena_alloc(a->memory, count, sizeof *to->actions);
-    return to->actions ? fill_in(a, to, all, count, &start) : analysis_no_memory(a);
+    if (!(w.out->actions = arena_alloc(a->memory, count, sizeof *w.out->actions))) return analysis_no_memory(a);
+    if ((status = fill_in(&w, all, count, &attributed)) == HAMEL_OK) status = reactions_derive(&w);
+    if (status == HAMEL_OK) status = body_work_derive(&w, attributed);
+    return status == HAMEL_OK ? relative_motion_derive(&w) : status;
 }
 
 static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *index) {
@@ -170,11 +264,12 @@ static hamel_status relax(analysis *a, void *result, void *context) {
     hamel_relaxation *to = result;
     const hamel_argument *constraint = context;
     size_t c = 0, first;
-    state start;
+    force_work w = {.a = a};
     hamel_status status = analysis_open(a);
     if (status == HAMEL_OK) status = find_constraint(a, *constraint, &c);
-    if (status == HAMEL_OK) status = make_state(a, &start);
+    if (status == HAMEL_OK) status = make_state(a, &w.start);
     if (status != HAMEL_OK) return status;
+    analysis_begin_work(a);
     graph *g = a->system->graph;
     size_t count = pattern_row(&a->equations.A, (int32_t)c, &first);
     const matrix_entry *row = a->equations.A.entries + first;
@@ -183,26 +278,26 @@ static hamel_status relax(analysis *a, void *result, void *context) {
     if (!nodes) return analysis_no_memory(a);
     for (size_t k = 0; k < count; k++) nodes[k] = row[k].node;
     to->constraint = arena_format(a->memory, "%s", constraint->name);
-    to->multiplier = start.lambda[c];
+    to->multiplier = w.start.lambda[c];
     to->reactions = arena_alloc(a->memory, count, sizeof *to->reactions);
-    const double *value = values_at(a, &start, start.lambda, nodes, count);
+    const double *value = forces_values(a, &w.start, w.start.lambda, nodes, count);
     if (!to->constraint || !to->reactions || !value) status = analysis_no_memory(a);
     for (size_t k = 0; k < count && status == HAMEL_OK; k++) {
         graph_node relaxed = graph_add(g, a->equations.residual[row[k].column], graph_mul(g, lambda, row[k].node));
-        status = describe_force(a, &to->reactions[to->count++], row[k].column, relaxed, start.lambda[c] * value[k],
-                                "the reaction");
+        status = forces_describe(&w, &to->reactions[to->count++], a->system->coordinates[row[k].column].name, relaxed,
+                                 w.start.lambda[c] * value[k], "the reaction");
     }
     return status;
 }
 
-hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, const hamel_limits *limits,
+hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, bool latex, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_forces, NULL, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, latex}, sizeof **out, find_forces, NULL, out);
 }
 
 hamel_status hamel_relax(hamel_relaxation **out, const hamel_description *d, hamel_argument constraint,
                          const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, relax, &constraint, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, relax, &constraint, out);
 }
 
 void hamel_forces_free(hamel_forces *forces) {

@@ -156,7 +156,7 @@ static hamel_status find_shocks(analysis *a, void *result, void *context) {
 
 hamel_status hamel_find_shocks(hamel_shocks **out, const hamel_description *d, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, find_shocks, NULL, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, find_shocks, NULL, out);
 }
 
 void hamel_shocks_free(hamel_shocks *shocks) {

@@ -400,7 +400,8 @@ hamel_status hamel_linearize(hamel_linearization **out, const hamel_description 
                              const hamel_argument *inputs, size_t input_count, const hamel_limits *limits,
                              hamel_poll *poll, hamel_error *error) {
     linearizer z = {.at = at, .inputs = inputs, .input_count = input_count};
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, linearize_description, &z, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, linearize_description, &z,
+                            out);
 }
 
 void hamel_linearization_free(hamel_linearization *linearization) {

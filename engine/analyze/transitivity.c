@@ -11,34 +11,11 @@
  * by velocities of coordinates. */
 #include "engine/algebra/arrange.h"
 #include "engine/algebra/eliminate.h"
-#include "engine/analyze/analysis_int.h"
+#include "engine/analyze/moving_frame.h"
 #include "engine/base/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* Upper bounds on the number of coordinates and on the number of graph nodes of all velocities. The bounds keep the
- * report readable: 12 velocities have up to 936 coefficients. For larger systems, the report omits the coefficients. */
-enum { VELOCITIES_MOST = 12, FRAME_NODES = 300 };
-
-typedef struct coefficient {
-    size_t of, first, second; /* the indices j, r and l of γ^j_rl; `second` is n for γ^j_r */
-    graph_node value;
-    bool present;
-} coefficient;
-
-typedef struct moving_frame {
-    analysis *a;
-    size_t n;
-    hamel_names *names;      /* names of the velocities chosen so far */
-    graph_node *Psi, *Psi_t; /* Psi: n × n; Psi_t: n entries */
-    graph_node *Phi, *Phi_t; /* Phi: n × n, row i belongs to q'_i; Phi_t: n entries */
-    graph_node *zeros;       /* n */
-    rank_rows basis;
-    double *values;
-    coefficient *items;
-    size_t item_count, item_capacity;
-} moving_frame;
 
 static bool allocate_frame(moving_frame *f) {
     arena *m = f->a->memory;
@@ -48,17 +25,16 @@ static bool allocate_frame(moving_frame *f) {
         *lists[k] = arena_alloc(m, k < 2 ? n * n : n, sizeof **lists[k]);
     f->zeros = node_array(f->a->system, n);
     f->values = arena_doubles(m, n);
-    f->names = &f->a->report->frame;
-    f->names->items = arena_alloc(m, n, sizeof *f->names->items);
+    f->names.items = arena_alloc(m, n, sizeof *f->names.items);
     return rank_rows_init(&f->basis, n, n, SAMPLED_RANK_TOLERANCE) && f->zeros && !m->failed;
 }
 
 /* Adds the velocity u if it is independent of the velocities chosen so far. */
 static hamel_status offer_velocity(moving_frame *f, graph_node u, const char *name, const char *after) {
-    assert(f->names->count <= f->n);
+    assert(f->names.count <= f->n);
     analysis *a = f->a;
     graph *g = a->system->graph;
-    size_t k = f->names->count;
+    size_t k = f->names.count;
     if (k == f->n) return HAMEL_OK;
     graph_node *row = f->Psi + k * f->n;
     for (size_t i = 0; i < f->n; i++) row[i] = graph_partial(g, u, a->system->v[i]);
@@ -66,8 +42,8 @@ static hamel_status offer_velocity(moving_frame *f, graph_node u, const char *na
     if (graph_status(g) != HAMEL_OK) return equations_status(a->system);
     hamel_status status = zero_values(a, &a->samples[0], false, row, f->n, f->values);
     if (status != HAMEL_OK || !rank_rows_add(&f->basis, f->values)) return status;
-    f->names->items[f->names->count++] = arena_format(a->memory, "%s%s", name, after);
-    return f->names->items[k] ? HAMEL_OK : analysis_no_memory(a);
+    f->names.items[f->names.count++] = arena_format(a->memory, "%s%s", name, after);
+    return f->names.items[k] ? HAMEL_OK : analysis_no_memory(a);
 }
 
 static hamel_status choose_velocities(moving_frame *f) {
@@ -139,11 +115,11 @@ static graph_node coefficient_of(const moving_frame *f, const graph_node *curl, 
     return sum;
 }
 
-static bool keep_coefficient(moving_frame *f, coefficient c) {
+static bool keep_coefficient(moving_frame *f, frame_coefficient c) {
     graph *g = f->a->system->graph;
     c.value = arrange_within(g, c.value, &f->a->work, f->a->memory);
     if (c.value < 0 || graph_is_zero(g, c.value)) return c.value >= 0;
-    coefficient *items = arena_grow(f->a->memory, f->items, &f->item_capacity, f->item_count + 1, sizeof *items);
+    frame_coefficient *items = arena_grow(f->a->memory, f->items, &f->item_capacity, f->item_count + 1, sizeof *items);
     if (!items) return false;
     f->items = items;
     items[f->item_count++] = c;
@@ -158,47 +134,65 @@ static bool list_coefficients(moving_frame *f) {
             for (size_t k = 0; k < f->n; k++) curl[i * f->n + k] = curl_of(f, j, i, k);
         for (size_t r = 0; r < f->n; r++)
             for (size_t l = r + 1; l <= f->n; l++) {
-                coefficient c = {.of = j, .first = r, .second = l, .value = coefficient_of(f, curl, j, r, l)};
+                frame_coefficient c = {.of = j, .first = r, .second = l, .value = coefficient_of(f, curl, j, r, l)};
                 if (!keep_coefficient(f, c)) return false;
             }
     }
     return true;
 }
 
-/* Reports the coefficients, except those that vanish at all samples although they do not simplify to 0. Sets *good to
- * false if a text is too long. */
-static hamel_status report_coefficients(moving_frame *f, bool *good) {
+/* Removes the coefficients that vanish at all samples although they do not simplify to 0. */
+static hamel_status drop_vanishing(moving_frame *f) {
     analysis *a = f->a;
-    hamel_report *r = a->report;
-    r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
-    if (!r->coefficients) return analysis_no_memory(a);
+    size_t kept = 0;
     for (size_t k = 0; k < f->item_count; k++)
         if (!zero_test_add(a, f->items[k].value, &f->items[k].present, NULL)) return analysis_no_memory(a);
     hamel_status status = zero_tests_run(a);
-    for (size_t k = 0; k < f->item_count && status == HAMEL_OK && *good; k++) {
-        const coefficient *c = &f->items[k];
-        if (!c->present) continue;
-        hamel_coefficient *to = &r->coefficients[r->coefficient_count++];
-        to->of = f->names->items[c->of];
-        to->first = f->names->items[c->first];
-        to->second = c->second < f->n ? f->names->items[c->second] : "t";
-        to->value = analysis_text(a, c->value, ANALYSIS_TEXT_MOST);
-        *good = to->value != NULL;
-    }
+    for (size_t k = 0; k < f->item_count && status == HAMEL_OK; k++)
+        if (f->items[k].present) f->items[kept++] = f->items[k];
+    f->item_count = kept;
     return status;
 }
 
-hamel_status transitivity_derive(analysis *a) {
-    moving_frame f = {.a = a, .n = a->n};
-    bool good = false;
+hamel_status moving_frame_create(moving_frame *f, analysis *a, bool *good) {
+    *f = (moving_frame){.a = a, .n = a->n};
+    *good = false;
     if (a->system->quasi_count == 0 || a->n > VELOCITIES_MOST) return HAMEL_OK;
     analysis_begin_work(a);
-    hamel_status status = allocate_frame(&f) ? choose_velocities(&f) : analysis_no_memory(a);
-    rank_rows_free(&f.basis);
-    if (status == HAMEL_OK) status = invert(&f, &good);
-    if (status == HAMEL_OK && good && !list_coefficients(&f)) status = analysis_stopped(a);
-    if (status == HAMEL_OK && good && !a->work.spent) status = report_coefficients(&f, &good);
-    if (status != HAMEL_OK || (good && !a->work.spent)) return status;
+    hamel_status status = allocate_frame(f) ? choose_velocities(f) : analysis_no_memory(a);
+    rank_rows_free(&f->basis);
+    if (status == HAMEL_OK) status = invert(f, good);
+    if (status == HAMEL_OK && *good && !list_coefficients(f)) status = analysis_stopped(a);
+    *good = *good && !a->work.spent;
+    return status == HAMEL_OK && *good ? drop_vanishing(f) : status;
+}
+
+/* Sets *good to false if a text is too long. */
+static hamel_status report_coefficients(const moving_frame *f, bool *good) {
+    analysis *a = f->a;
+    hamel_report *r = a->report;
+    r->frame = f->names;
+    r->coefficients = arena_alloc(a->memory, f->item_count, sizeof *r->coefficients);
+    if (!r->coefficients) return analysis_no_memory(a);
+    for (size_t k = 0; k < f->item_count && *good; k++) {
+        const frame_coefficient *c = &f->items[k];
+        hamel_coefficient *to = &r->coefficients[r->coefficient_count++];
+        to->of = f->names.items[c->of];
+        to->first = f->names.items[c->first];
+        to->second = c->second < f->n ? f->names.items[c->second] : "t";
+        to->value = analysis_text(a, c->value, ANALYSIS_TEXT_MOST);
+        *good = to->value != NULL;
+    }
+    return HAMEL_OK;
+}
+
+hamel_status transitivity_derive(analysis *a) {
+    moving_frame f;
+    bool good;
+    if (a->system->quasi_count == 0 || a->n > VELOCITIES_MOST) return HAMEL_OK;
+    hamel_status status = moving_frame_create(&f, a, &good);
+    if (status == HAMEL_OK && good) status = report_coefficients(&f, &good);
+    if (status != HAMEL_OK || good) return status;
     a->report->frame.count = a->report->coefficient_count = 0;
     analysis_unfinished(a, "transitivity");
     return HAMEL_OK;

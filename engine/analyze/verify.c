@@ -296,7 +296,7 @@ static hamel_status verify(analysis *a, void *result, void *context) {
 
 hamel_status hamel_verify(hamel_verification **out, const hamel_description *d, const hamel_limits *limits,
                           hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, verify, NULL, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, verify, NULL, out);
 }
 
 void hamel_verification_free(hamel_verification *verification) {

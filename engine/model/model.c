@@ -250,7 +250,7 @@ static hamel_status compile_motion(hamel_model *model, hamel_equations *e) {
     const size_t n = e->n;
     motion_nodes list;
     if (!list_motion(model, e, &list)) return equations_exhausted(model->system);
-    if (!hold(model, e, &list)) return equations_status(s);
+    if (!hold(model, e, &list)) return equations_exhausted(s);
     graph_node *dynamics = list.dynamics;
     model->dynamics.nodes = dynamics;
     if (graph_expand_angle_sums(g, dynamics, model->dynamics.count) || graph_expand_angle_sums(g, &e->jacobi_rate, 1) ||

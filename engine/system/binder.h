@@ -140,6 +140,11 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 /* Records a force and the quantity along which the force does work (system_work). */
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
 
+/* Returns an interaction without vectors. The element `second` may be NULL. */
+system_interaction binder_interaction(hamel_system *s, interaction_kind kind, const struct system_located *first,
+                                      const struct system_located *second);
+void binder_add_interaction(hamel_system *s, const system_interaction *interaction);
+
 /* Computes the value of a node that contains only numbers and parameters. Returns false if the node contains other
  * symbols or if its value is not finite. */
 bool binder_number(hamel_system *s, graph_node node, double *value);

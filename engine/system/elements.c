@@ -66,8 +66,12 @@ static void lower_mass(hamel_system *s, const gravity_field *field, graph_node m
     graph *g = s->graph;
     const graph_node *position = e->position;
     bool carried = e->velocity[0] != GRAPH_NONE; /* position and velocity may have different axes */
-    system_particle own = {pointer, mass, {position[0], position[1], position[2]}};
+    system_particle own = {pointer, mass, {position[0], position[1], position[2]}, (int32_t)(e - s->binder->located)};
     if (!binder_append(s, &s->particles, &s->particle_count, &s->particle_capacity, &own, sizeof own, pointer)) return;
+    system_interaction weight_of = binder_interaction(s, INTERACTION_GRAVITY, e, NULL);
+    weight_of.strength = mass;
+    memcpy(weight_of.first, field->g, sizeof weight_of.first);
+    if (s->description->gravity.count) binder_add_interaction(s, &weight_of);
     bool potential = field->constant && binder_is_constant(s, mass);
     for (int k = 0; k < 3; k++) {
         static const char what[] = "the position of a mass";
@@ -112,6 +116,7 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
     system_rotor own;
     memcpy(own.inertia, inertia, sizeof own.inertia);
     memcpy(own.omega, e->omega_body, sizeof own.omega);
+    own.element = (int32_t)(e - s->binder->located);
     system_rotor *rotor = binder_append(s, &s->rotors, &s->rotor_count, &s->rotor_capacity, &own, sizeof own, pointer);
     if (!rotor) return;
     for (size_t i = 0; i < 3; i++) {
@@ -181,13 +186,16 @@ static void name_origin(hamel_system *s, const char *kind, const char *name, siz
         name ? arena_format(s->memory, "%s %s", kind, name) : arena_format(s->memory, "%s %zu", kind, index + 1);
 }
 
-static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3]) {
+/* Binds the ends of a spring or damper. Sets the interaction that the element adds. */
+static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3],
+                      system_interaction *own) {
     graph *g = s->graph;
     if (l->end_count != 2) return false;
     int32_t a = located_end(s, &l->between[0], scope), b = located_end(s, &l->between[1], scope);
     if (a < 0 || b < 0) return false;
     const system_located *all = s->binder->located;
     for (int k = 0; k < 3; k++) difference[k] = graph_sub(g, all[a].position[k], all[b].position[k]);
+    *own = binder_interaction(s, INTERACTION_SPRING, &all[a], &all[b]);
     return true;
 }
 
@@ -212,11 +220,15 @@ static void warn_of_rest(hamel_system *s, const hamel_link *l, const graph_node 
 static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
+    system_interaction own;
     graph_node k = binder_force(s, &l->strength, scope);
     graph_node length = hamel_expression_given(&l->length)
                             ? system_bind(s, &l->length, PLACE_POSITION, scope, SYNTAX_EXPRESSION, NULL)
                             : graph_number(g, 0);
-    if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference)) return;
+    if (k < 0 || length < 0 || !bind_ends(s, l, scope, difference, &own)) return;
+    own.strength = k;
+    own.length = length;
+    binder_add_interaction(s, &own);
     system_warn_negative(s, &l->strength, k, described(s, "the stiffness of"),
                          "a stretched spring pushes its ends apart");
     system_warn_negative(s, &l->length, length, described(s, "the length of"), "a distance is never negative");
@@ -242,8 +254,12 @@ static void lower_spring(hamel_system *s, const hamel_link *l, const loop_scope 
 static void lower_damper(hamel_system *s, const hamel_link *l, const loop_scope *scope) {
     graph *g = s->graph;
     graph_node difference[3];
+    system_interaction own;
     graph_node c = binder_force(s, &l->strength, scope);
-    if (c < 0 || !bind_ends(s, l, scope, difference)) return;
+    if (c < 0 || !bind_ends(s, l, scope, difference, &own)) return;
+    own.kind = INTERACTION_DAMPER;
+    own.strength = c;
+    binder_add_interaction(s, &own);
     system_warn_negative(s, &l->strength, c, described(s, "the coefficient of"), "the damper adds energy");
     warn_of_rest(s, l, difference);
     graph_node distance = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, difference, difference));
@@ -286,6 +302,10 @@ static void lower_load(hamel_system *s, const hamel_load *l, const loop_scope *s
         system_warn(s, l->force.pointer, "the force has no effect: no coordinate moves `%s`", e->name);
     if (l->torque.count && !depends_on_any(s, e->omega, SYMBOL_VELOCITY))
         system_warn(s, l->torque.pointer, "the torque has no effect: no coordinate rotates `%s`", e->name);
+    system_interaction own = binder_interaction(s, INTERACTION_LOAD, e, NULL);
+    memcpy(own.first, force, sizeof own.first);
+    memcpy(own.second, torque, sizeof own.second);
+    binder_add_interaction(s, &own);
     for (int k = 0; k < 3; k++) {
         add_force_along(s, force[k], e->position[k], l->force.pointer);
         add_along(s, torque[k], e->omega[k], SYMBOL_VELOCITY, l->torque.pointer); /* M ∂ω/∂q'_i */

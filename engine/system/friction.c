@@ -372,6 +372,8 @@ static void lower_friction(friction_work *w, size_t index) {
     int32_t element = pressed(w, c, in, &scope);
     if (!numbers || element < 0 || !find_slip(w, in, &s->binder->located[element], &scope, f.slip)) return;
     for (int k = 0; k < 3; k++) units_note_number(s, &in->regularization, &scope, UNIT_LIKE, (size_t)f.slip[k]);
+    f.ends[0] = element;
+    f.ends[1] = in->against.name ? located_end(s, &in->against, &scope) : -1;
     f.coordinates = slipping(s, f.slip, &f.count);
     if (f.coordinates && find_force(w, c, in, element, &scope, &f) && find_what_sticks(s, in, &scope, &f))
         binder_append(s, &s->frictions, &s->friction_count, &s->friction_capacity, &f, sizeof f, in->pointer);

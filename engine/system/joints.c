@@ -70,11 +70,39 @@ static graph_node without_rounding(const joint_work *w, graph_node f) {
     return graph_number(w->s->graph, 0);
 }
 
-static void equation(joint_work *w, graph_node f) {
+/* Sets the next equation of the joint, and records the force or couple that its multiplier multiplies. */
+static void equation(joint_work *w, graph_node f, system_interaction own) {
     char name[400];
     snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
     int32_t index = system_constraint_index(w->s, name);
-    if (index >= 0) binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
+    if (index < 0) return;
+    own.constraint = index;
+    own.origin = NULL;
+    binder_add_interaction(w->s, &own);
+    binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
+}
+
+/* Returns a force along an inertial axis on the first element. */
+static system_interaction force_along_axis(const joint_work *w, int axis) {
+    system_interaction own = binder_interaction(w->s, INTERACTION_FORCE, w->a, w->b);
+    own.axis = (int8_t)axis;
+    return own;
+}
+
+/* Returns a force along `direction`, at the origin of one end. */
+static system_interaction force_along(const joint_work *w, const graph_node direction[3], interaction_point point) {
+    system_interaction own = binder_interaction(w->s, INTERACTION_FORCE, w->a, w->b);
+    memcpy(own.first, direction, sizeof own.first);
+    own.point = (uint8_t)point;
+    return own;
+}
+
+/* Returns the couple of the equation a·b = const, where a is fixed in the first end and b in the second. */
+static system_interaction couple_of(const joint_work *w, const graph_node a[3], const graph_node b[3]) {
+    system_interaction own = binder_interaction(w->s, INTERACTION_COUPLE, w->a, w->b);
+    memcpy(own.first, a, sizeof own.first);
+    memcpy(own.second, b, sizeof own.second);
+    return own;
 }
 
 static void difference(const joint_work *w, graph_node out[3]) {
@@ -83,7 +111,8 @@ static void difference(const joint_work *w, graph_node out[3]) {
 
 static void coincident(joint_work *w) {
     w->lengths = true;
-    for (int k = 0; k < w->s->dimension; k++) equation(w, graph_sub(w->s->graph, w->a->position[k], w->b->position[k]));
+    for (int k = 0; k < w->s->dimension; k++)
+        equation(w, graph_sub(w->s->graph, w->a->position[k], w->b->position[k]), force_along_axis(w, k));
 }
 
 /* Checks that the length is positive: |r| has no derivative at r = 0. */
@@ -104,7 +133,8 @@ static void distance(joint_work *w) {
     if (!hamel_expression_given(&w->j->length)) system_fail(w->s, w->j->pointer, "a `distance` joint needs `length`");
     graph_node length = system_bind(w->s, &w->j->length, PLACE_POSITION, w->scope, SYNTAX_EXPRESSION, NULL);
     if (has_length(w, length))
-        equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length));
+        equation(w, graph_sub(g, graph_unary(g, GRAPH_SQRT, node_vector_dot(g, between, between)), length),
+                 binder_interaction(w->s, INTERACTION_ROD, w->a, w->b));
 }
 
 /* Copies column k of the rotation matrix: body axis k in inertial components. */
@@ -158,13 +188,13 @@ static void no_rotation(joint_work *w) {
     if (w->s->dimension == 2) { /* sine of the angle between the first axes of the two ends */
         axis_of(w->a, 1, a);
         axis_of(w->b, 0, b);
-        equation(w, node_vector_dot(g, a, b));
+        equation(w, node_vector_dot(g, a, b), couple_of(w, a, b));
         return;
     }
     for (int k = 0; k < 3; k++) {
         axis_of(w->a, (k + 1) % 3, a);
         axis_of(w->b, (k + 2) % 3, b);
-        equation(w, node_vector_dot(g, a, b));
+        equation(w, node_vector_dot(g, a, b), couple_of(w, a, b));
     }
 }
 
@@ -207,7 +237,7 @@ static void revolute(joint_work *w) {
     node_matrix_apply(g, w->b->rotation, c, axis);
     for (int k = 0; k < 2; k++) {
         node_matrix_apply(g, w->a->rotation, square[k], outer);
-        equation(w, node_vector_dot(g, outer, axis));
+        equation(w, node_vector_dot(g, outer, axis), couple_of(w, outer, axis));
     }
 }
 
@@ -224,7 +254,7 @@ static void prismatic(joint_work *w) {
     if (w->s->dimension == 3 && !square_directions(w, c, square[0], square[1])) return;
     for (int k = 0; k < w->s->dimension - 1; k++) {
         node_matrix_apply(g, w->a->rotation, square[k], outer);
-        equation(w, node_vector_dot(g, outer, between));
+        equation(w, node_vector_dot(g, outer, between), force_along(w, outer, AT_SECOND_ORIGIN));
     }
     no_rotation(w);
 }
@@ -261,7 +291,13 @@ static void rolling(joint_work *w) {
     located_carried(s, wheel, place, own);
     located_carried(s, surface, place, under);
     w->lengths = true;
-    for (int k = 0; k < s->dimension; k++) equation(w, graph_sub(g, own[k], under[k]));
+    for (int k = 0; k < s->dimension; k++) {
+        system_interaction at = binder_interaction(s, INTERACTION_FORCE, wheel, surface);
+        at.axis = (int8_t)k;
+        at.point = AT_GIVEN_POINT;
+        memcpy(at.second, place, sizeof at.second);
+        equation(w, graph_sub(g, own[k], under[k]), at);
+    }
 }
 
 static void knife_edge(joint_work *w) {
@@ -286,7 +322,7 @@ static void knife_edge(joint_work *w) {
         located_carried(s, w->b, w->a->position, under);
         for (int k = 0; k < 3; k++) velocity[k] = graph_sub(g, velocity[k], under[k]);
     }
-    equation(w, node_vector_dot(g, outer, velocity));
+    equation(w, node_vector_dot(g, outer, velocity), force_along(w, outer, AT_FIRST_ORIGIN));
 }
 
 enum { JOINT_TYPES = 7 };

@@ -340,3 +340,19 @@ void located_carried(hamel_system *s, const system_located *e, const graph_node 
     for (int k = 0; k < 3; k++)
         out[k] = graph_add(g, system_rate(s, e->position[k], e->pointer, "a position"), turn[k]);
 }
+
+system_interaction binder_interaction(hamel_system *s, interaction_kind kind, const system_located *first,
+                                      const system_located *second) {
+    const system_located *all = s->binder->located;
+    const system_located *const ends[2] = {first, second};
+    system_interaction own = {.kind = (uint8_t)kind, .axis = -1, .origin = s->origin, .constraint = -1};
+    own.strength = own.length = GRAPH_NONE;
+    for (int k = 0; k < 3; k++) own.first[k] = own.second[k] = GRAPH_NONE;
+    for (int k = 0; k < 2; k++) own.ends[k] = ends[k] ? (int32_t)(ends[k] - all) : -1;
+    return own;
+}
+
+void binder_add_interaction(hamel_system *s, const system_interaction *interaction) {
+    binder_append(s, &s->interactions, &s->interaction_count, &s->interaction_capacity, interaction,
+                  sizeof *interaction, "");
+}

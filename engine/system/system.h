@@ -37,11 +37,13 @@ typedef struct system_sign {
 typedef struct system_particle {
     const char *pointer;
     graph_node mass, position[3]; /* position[2] is 0 in the plane */
+    int32_t element;              /* index of the particle or body */
 } system_particle;
 
 /* A body's rotation about its centre. */
 typedef struct system_rotor {
     graph_node inertia[9], omega[3]; /* moments of inertia and angular velocity in body axes */
+    int32_t element;                 /* index of the body */
 } system_rotor;
 
 /* An orientation by three Euler angles. The orientation is singular if the first and the third axis coincide. */
@@ -74,6 +76,7 @@ typedef struct system_constraint {
 /* Coulomb friction: a force of magnitude μ |λ| |g| on a point, opposite to its slip velocity. */
 typedef struct system_friction {
     int32_t constraint; /* index of the constraint whose reaction is the normal force */
+    int32_t ends[2];    /* elements of the point and of the surface; the second is −1 for a surface at rest */
     const char *pointer;
     graph_node coefficient;
     graph_node limit;      /* static μ; not less than the sliding μ */
@@ -171,6 +174,32 @@ typedef struct system_work {
     graph_symbol_kind kind; /* kind of the symbols s */
 } system_work;
 
+/* Kinds of mechanical interactions: a force or couple on one element, or a pair of opposite ones on two elements. */
+typedef enum interaction_kind {
+    INTERACTION_GRAVITY, /* force `strength` · first on ends[0] */
+    INTERACTION_LOAD,    /* force first and couple second on ends[0] */
+    INTERACTION_SPRING,  /* stiffness `strength`, natural length `length` */
+    INTERACTION_DAMPER,  /* coefficient `strength` */
+    INTERACTION_ROD,     /* joint: force along the line from ends[1] to ends[0] */
+    INTERACTION_FORCE,   /* joint: force along the inertial axis `axis`, or along first if `axis` is −1 */
+    INTERACTION_COUPLE   /* joint: couple first × second on ends[0] */
+} interaction_kind;
+
+/* Where the force of a joint acts on both ends: at the origin of each end, at the origin of one end, or at `second`. */
+typedef enum interaction_point { AT_EACH_ORIGIN, AT_FIRST_ORIGIN, AT_SECOND_ORIGIN, AT_GIVEN_POINT } interaction_point;
+
+/* The interaction that an element or a joint adds. Vectors have inertial components. The multiplier of the constraint
+ * multiplies the force or couple of a joint on ends[0]; the one on ends[1] is opposite. Analyses compute the forces from
+ * these nodes, so that runs need no further nodes. */
+typedef struct system_interaction {
+    uint8_t kind, point; /* interaction_kind, interaction_point */
+    int8_t axis;
+    const char *origin;                               /* as in system_action; NULL for joints */
+    int32_t ends[2];                                  /* indices of the elements; −1: none, or at rest */
+    int32_t constraint;                               /* constraint of a joint, or −1 */
+    graph_node strength, length, first[3], second[3]; /* GRAPH_NONE if unused */
+} system_interaction;
+
 enum { FAMILY_DEPTH = 8, SCOPE_MAX = FAMILY_DEPTH + SYNTAX_SUMS_MAX };
 typedef struct loop_scope {
     size_t count;
@@ -228,6 +257,9 @@ typedef struct hamel_system {
     const char *origin; /* origin of the element that is being bound */
     size_t work_count, work_capacity;
     system_work *works;
+
+    size_t interaction_count, interaction_capacity;
+    system_interaction *interactions;
 
     system_continuous *continuous;
     size_t continuous_count, continuous_capacity;

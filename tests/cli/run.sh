@@ -148,6 +148,8 @@ call analyze struck.json --impulses; code_is 0 && grep -q '^    x = 0  *type 4$'
 report $? "the impulses of events are classified"
 call run struck.json --format ndjson; code_is 0 && grep -q '"impact":{"percussion":{"y":3},"constraints":\[{"name":"x = 0","type":4,' out && grep -q '"kinetic_energy":{"before":0,"after":4.5,"change":4.5,"work":4.5}' out
 report $? "records of events contain the impulses"
+call analyze system.json --displacements; code_is 0 && grep -q '^    virtual .*D(x).* = 0$' out && grep -q '^  branches of the configurations: 1$' out && cp out displacements.txt
+report $? "virtual displacements are written"
 call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
 report $? "an unknown constraint to relax is reported"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
@@ -210,6 +212,8 @@ call analyze system.json --format json; code_is 0 && cmp -s out analysis.json
 report $? "an analysis from a server has the same bytes"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && cmp -s out linear.txt
 report $? "a linearization from a server has the same bytes"
+call analyze system.json --displacements; code_is 0 && cmp -s out displacements.txt
+report $? "a server gives the same virtual displacements"
 call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.txt
 report $? "forces and a reaction from a server have the same bytes"
 call analyze struck.json --impulses; code_is 0 && cmp -s out impulses.txt

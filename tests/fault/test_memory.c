@@ -195,7 +195,8 @@ static void analysing_without_memory_is_reported(void **state) {
         unsigned bit;
     } analyses[] = {{"structure", API_STRUCTURE},     {"verification", API_VERIFICATION},
                     {"equilibrium", API_EQUILIBRIUM}, {"linearization", API_LINEARIZATION},
-                    {"forces", API_FORCES},           {"impulses", API_IMPULSES}};
+                    {"forces", API_FORCES},           {"displacements", API_DISPLACEMENTS},
+                    {"impulses", API_IMPULSES}};
     for (size_t k = 0; api_example_at(k); k++) {
         work w = {.example = api_example_at(k)};
         if (!is_chosen(w.example->name)) continue;

@@ -185,6 +185,23 @@ static void the_impulses_of_events_are_classified(void **state) {
     cJSON_Delete(found);
 }
 
+static void virtual_displacements_are_listed(void **state) {
+    (void)state;
+    char body[2000];
+    cJSON *found =
+        ask_json(&d, "POST", "/v1/analyses", json_type,
+                 request_with(body, sizeof body, "phi",
+                              ", \"analyses\": [\"displacements\", \"forces\"], \"options\": {\"displacements\": "
+                              "{\"format\": \"latex\"}, \"forces\": {\"format\": \"text\"}}"),
+                 200);
+    const cJSON *displacements = cJSON_GetObjectItemCaseSensitive(found, "displacements");
+    const cJSON *constraint = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(displacements, "constraints"), 0);
+    assert_string_equal(json_text_of(constraint, "rule"), "linear");
+    assert_true(cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(displacements, "tangents")));
+    assert_non_null(strstr(json_text_of(constraint, "virtual"), "\\delta "));
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -243,6 +260,7 @@ int main(void) {
         cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
         cmocka_unit_test(the_impulses_of_events_are_classified),
+        cmocka_unit_test(virtual_displacements_are_listed),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

@@ -1,5 +1,6 @@
 /* test_generalized_forces.c — engine/analyze/forces.c: the terms of the virtual work, and reactions by relaxation of
  * constraints. */
+#include "engine/analyze/forces.h"
 #include "tests/unit/fixture.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static hamel_forces *forces_of(const char *members) {
     fixture f;
     hamel_forces *forces = NULL;
     fixture_read(&f, members, simulation);
-    hamel_status status = hamel_find_forces(&forces, &f.description, NULL, NULL, &f.error);
+    hamel_status status = hamel_find_forces(&forces, &f.description, false, NULL, NULL, &f.error);
     if (status != HAMEL_OK) fail_msg("forces: %s", f.error.count ? f.error.faults[0].message : "no fault");
     fixture_close(&f);
     return forces;

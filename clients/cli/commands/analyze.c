@@ -231,27 +231,6 @@ static void print_verification(const cJSON *v) {
         printf("  %-18s not applicable: %s\n", json_text_at(r, "formulation"), json_text_at(r, "reason"));
 }
 
-static void print_generalized(const cJSON *first) {
-    for (const cJSON *item = first; item != NULL; item = item->next)
-        printf("    %-18s %.9g = %s\n", json_text_at(item, "coordinate"), json_number_at(item, "value"),
-               json_text_at(item, "expression"));
-}
-
-static void print_forces(const cJSON *forces) {
-    printf("\ngeneralized forces at the initial state\n");
-    if (forces->child == NULL) printf("  none\n");
-    for (const cJSON *action = forces->child; action != NULL; action = action->next) {
-        printf("  %s\n", json_text_at(action, "from"));
-        print_generalized(json_first_at(action, "on"));
-    }
-}
-
-static void print_relaxation(const cJSON *r) {
-    printf("\nreaction of %s, relaxed\n", json_text_at(r, "constraint"));
-    printf("  %-20s %.9g\n  on\n", "multiplier", json_number_at(r, "multiplier"));
-    print_generalized(json_first_at(r, "reactions"));
-}
-
 static void print_shock(const cJSON *s) {
     double percussions = json_number_at(s, "percussions");
     printf("  %s\n", json_text_at(s, "event"));
@@ -288,8 +267,9 @@ static void print_text(const cJSON *answer) {
     print_structure(answer);
     if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
     if (linearization != NULL) cli_print_linearization(linearization);
-    if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
-    if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
+    if (json_at(answer, "displacements") != NULL) cli_print_displacements(json_at(answer, "displacements"));
+    if (json_at(answer, "forces") != NULL) cli_print_forces(answer);
+    if (json_at(answer, "relaxation") != NULL) cli_print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "impulses") != NULL) print_shocks(json_at(answer, "impulses"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
@@ -311,22 +291,28 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
 }
 
 static int analyze_file(const cli_arguments *arguments) {
-    static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"};
+    static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"},
+                             *const notations[] = {"text", "latex"};
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"impulses", API_IMPULSES}};
+    } analyses[] = {{"verify", API_VERIFICATION},     {"equilibrium", API_EQUILIBRIUM},
+                    {"linearize", API_LINEARIZATION}, {"forces", API_FORCES},
+                    {"relax", API_RELAXATION},        {"displacements", API_DISPLACEMENTS},
+                    {"impulses", API_IMPULSES}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
-    size_t format, about;
+    size_t format, about, notation;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
     if (status == CLI_OK) status = cli_option_choice(arguments, "about", places, 2, &about);
+    if (status == CLI_OK) status = cli_option_choice(arguments, "notation", notations, 2, &notation);
     if (status == CLI_OK) status = cli_option_whole(arguments, "starts", 0, API_MOST_STARTS, &options.starts);
     if (status != CLI_OK) return status;
     for (size_t k = 0; k < sizeof analyses / sizeof *analyses; k++)
         if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
     options.about_equilibrium = about == 1;
+    options.forces_notation = options.displacements_notation =
+        notation == 1 ? HAMEL_NOTATION_LATEX : HAMEL_NOTATION_TEXT;
     hamel_argument inputs[API_MOST_INPUTS];
     const char *given = cli_option_value(arguments, "inputs");
     char *text = strdup(given != NULL ? given : "");
@@ -364,6 +350,15 @@ const cli_command cli_analyze = {
         "too. Stability is decided by the eigenvalues or by the leading terms of the potential. The last line\n"
         "reports whether the search may have missed equilibria. If time-dependent constraints or forces exclude\n"
         "rest, an error names them.\n\n"
+        "With --displacements, the output contains the vectors e_k = dr/dq_k and e_0 = dr/dt of each point, particle\n"
+        "and body, the virtual form of each constraint, and a basis of the displacements that the constraints allow.\n"
+        "D(x) is the virtual displacement of x, and d(x) its differential. For quasi-velocities, the output also\n"
+        "contains the vectors eps_k, the quasi-derivatives and their commutators.\n\n"
+        "With --forces, the output contains the generalized forces Q on the coordinates, Theta on the "
+        "quasi-velocities,\n"
+        "and their temporal components, by origin. Forces are impressed or reactions, and internal, external or\n"
+        "undecided. The output also contains the virtual work on each body, and the inertial forces of particles in\n"
+        "moving frames.\n\n"
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
@@ -390,7 +385,11 @@ const cli_command cli_analyze = {
             {"linearize", NULL, NULL, "linearize to x' = A x + B p, with eigenvalues and modes"},
             {"about", "PLACE", NULL, "linearize about the `initial` state or the nearest `equilibrium` (initial)"},
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
-            {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
+            {"forces", NULL, NULL,
+             "show generalized forces, their classes and their virtual work, at the initial state"},
+            {"displacements", NULL, NULL,
+             "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
+            {"notation", "NAME", NULL, "write the expressions of --displacements and --forces as text or latex (text)"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"impulses", NULL, NULL, "show the types of constraints and the indeterminacy of events with impulses"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},

@@ -30,9 +30,12 @@ typedef int cli_answer_printer(void *context, const cJSON *answer);
 int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
                  void *context);
 
-/* Print parts of an analysis as text (print_linear.c). */
+/* Print parts of an analysis as text (print_linear.c, print_forces.c, print_displacements.c). */
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
+void cli_print_displacements(const cJSON *displacements);
+void cli_print_forces(const cJSON *answer);
+void cli_print_relaxation(const cJSON *r);
 
 /* Options shared by several commands. */
 /* clang-format off */
