@@ -37,6 +37,8 @@ ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, er
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 
+ANALYSIS(add_gauss, hamel_gauss, hamel_find_gauss(&found, d, limits, poll, error), api_add_gauss, hamel_gauss_free)
+
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_written *found = NULL;
@@ -86,6 +88,7 @@ static const struct {
     {"linearization", API_LINEARIZATION, add_linearization},
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
+    {"gauss", API_GAUSS, add_gauss},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,

@@ -3,6 +3,7 @@
 
 #include "api/json/builder.h"
 #include "api/simulate.h"
+#include "engine/analyze/gauss.h"
 #include "engine/equations/equations.h"
 
 typedef enum api_analyses { /* bits */
@@ -12,7 +13,8 @@ typedef enum api_analyses { /* bits */
                             API_EQUILIBRIUM = 8,
                             API_LINEARIZATION = 16,
                             API_FORCES = 32,
-                            API_RELAXATION = 64
+                            API_RELAXATION = 64,
+                            API_GAUSS = 1 << 12
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -46,6 +48,7 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
+bool api_add_gauss(cJSON *answer, const hamel_gauss *found);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
 /* Adds the keys `entries` and `omitted` of a written form to `object`. */

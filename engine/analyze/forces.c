@@ -6,68 +6,15 @@
  * In the second line constraint c is relaxed: its reaction is treated as an unknown force. */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/analysis_int.h"
-#include "engine/dynamics/initial_values.h"
-#include "engine/dynamics/stick_slip.h"
+#include "engine/analyze/start_motion.h"
 #include "engine/mechanics/generalized_forces.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-typedef struct state {
-    double t, *q, *v, *a, *lambda;
-    /* ideal, nonideal: the two parts of the reaction; ideal_lambda: multipliers of the ideal part */
-    double *ideal, *nonideal, *ideal_lambda;
-    double *values; /* outputs of the dynamics program at the state */
-} state;
-
-/* Decides which contacts are sticking, as at the start of a run, and evaluates the dynamics again. */
-static hamel_status decide_sticking(analysis *a, dynamics *k, state *s) {
-    if (a->model->friction.slip_count == 0) return HAMEL_OK;
-    stick_slip *slips = stick_slip_create(k);
-    discrete_state_choose_branches(&k->discrete_state, s->t, s->q, s->v);
-    k->held = true;
-    hamel_status status = slips ? stick_slip_decide(slips, s->t, s->q, s->v, a->error) : HAMEL_NO_MEMORY;
-    if (status == HAMEL_OK) status = dynamics_evaluate(k, s->t, s->q, s->v, a->error);
-    return status == HAMEL_OK ? dynamics_accelerations(k, 0, 0, s->a, s->lambda, a->error) : status;
-}
-
-/* Stores the ideal and nonideal reactions, and the multipliers of the ideal reactions. If all constraints are ideal,
- * these multipliers are those of the motion. */
-static hamel_status note_reactions(analysis *a, dynamics *k, state *s) {
-    const hamel_model *model = a->model;
-    memcpy(s->values, k->values, model->dynamics.count * sizeof *s->values);
-    memcpy(s->ideal, k->ideal, a->n * sizeof *s->ideal);
-    memcpy(s->nonideal, k->nonideal, a->n * sizeof *s->nonideal);
-    memcpy(s->ideal_lambda, s->lambda, model->m * sizeof *s->lambda);
-    if (!model->dynamics.nonideal) return HAMEL_OK;
-    double *unused = arena_doubles(a->memory, a->n);
-    if (!unused) return HAMEL_NO_MEMORY;
-    return motion_solve(&k->motion, k->values + model->dynamics.at_Q, k->b, INFINITY, unused, s->ideal_lambda);
-}
-
-static hamel_status make_state(analysis *a, state *s) {
-    const hamel_model *model = a->model;
-    hamel_status status = HAMEL_NO_MEMORY;
-    double **const lists[] = {&s->q, &s->v, &s->a, &s->ideal, &s->nonideal};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) *lists[k] = arena_doubles(a->memory, a->n);
-    s->t = model->settings.start;
-    s->lambda = arena_doubles(a->memory, model->m);
-    s->ideal_lambda = arena_doubles(a->memory, model->m);
-    s->values = arena_doubles(a->memory, model->dynamics.count);
-    dynamics *k = dynamics_create(model);
-    if (k && !a->memory->failed) {
-        status = initial_state(k, s->q, s->v, s->a, s->lambda, a->error);
-        if (status == HAMEL_OK) status = decide_sticking(a, k, s);
-        if (status == HAMEL_OK) status = note_reactions(a, k, s);
-        if (status != HAMEL_OK && a->error->status == HAMEL_OK) status = dynamics_explain(k, status, a->error);
-    }
-    dynamics_free(k);
-    return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
-}
-
 /* Evaluates nodes[count] at the state; the array is in a->memory. Returns NULL if out of memory. */
-static double *values_at(const analysis *a, const state *s, const double *lambda, const graph_node *nodes,
+static double *values_at(const analysis *a, const start_motion *s, const double *lambda, const graph_node *nodes,
                          size_t count) {
     program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
     graph_point point = {{0}, {0}};
@@ -95,7 +42,7 @@ static hamel_status describe_force(analysis *a, hamel_generalized_force *to, int
 
 /* Returns the friction force. No expression is evaluated, because the force depends on whether the contact is
  * sticking. */
-static double friction_value(const analysis *a, const state *s, const generalized_force *f) {
+static double friction_value(const analysis *a, const start_motion *s, const generalized_force *f) {
     assert(f->friction >= 0 && (size_t)f->friction < a->system->friction_count);
     const sparse_block *F = &a->model->dynamics.F, *A = &a->model->dynamics.A;
     const system_friction *by = &a->system->frictions[f->friction];
@@ -111,7 +58,8 @@ static double friction_value(const analysis *a, const state *s, const generalize
 
 /* Lists all forces with their values. Prescribed forces depend on the ideal reactions and are evaluated with
  * s->ideal_lambda. */
-static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count, const state *s) {
+static hamel_status fill_in(analysis *a, hamel_forces *to, const generalized_force *all, size_t count,
+                            const start_motion *s) {
     hamel_status status = HAMEL_OK;
     graph_node *nodes = arena_alloc(a->memory, count, sizeof *nodes);
     if (!nodes) return analysis_no_memory(a);
@@ -139,10 +87,10 @@ static hamel_status find_forces(analysis *a, void *result, void *context) {
     hamel_forces *to = result;
     generalized_force *all;
     size_t count;
-    state start;
+    start_motion start;
     (void)context;
     hamel_status status = analysis_open(a);
-    if (status == HAMEL_OK) status = make_state(a, &start);
+    if (status == HAMEL_OK) status = start_motion_find(a, &start);
     if (status != HAMEL_OK) return status;
     status = generalized_forces_list(&a->equations, a->memory, &all, &count);
     if (status != HAMEL_OK) return status == HAMEL_NO_MEMORY ? analysis_no_memory(a) : status;
@@ -170,10 +118,10 @@ static hamel_status relax(analysis *a, void *result, void *context) {
     hamel_relaxation *to = result;
     const hamel_argument *constraint = context;
     size_t c = 0, first;
-    state start;
+    start_motion start;
     hamel_status status = analysis_open(a);
     if (status == HAMEL_OK) status = find_constraint(a, *constraint, &c);
-    if (status == HAMEL_OK) status = make_state(a, &start);
+    if (status == HAMEL_OK) status = start_motion_find(a, &start);
     if (status != HAMEL_OK) return status;
     graph *g = a->system->graph;
     size_t count = pattern_row(&a->equations.A, (int32_t)c, &first);

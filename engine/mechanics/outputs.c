@@ -43,19 +43,35 @@ static bool has_nonideal(const hamel_equations *e) {
 }
 
 /* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis
- * A94). M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal. Gauss's function is therefore ½
- * (Aᵀλ + R)·(q'' − a). */
+ * A94). M (q'' − a) is the total reaction Q^c, so Gauss's function is ½ Q^c·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
-    for (size_t k = 0; k < e->A.count; k++) {
+    for (size_t k = 0; !has_nonideal(e) && k < e->A.count; k++) {
         const matrix_entry *a = &e->A.entries[k];
         graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
         sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, a->column)));
     }
     for (size_t i = 0; has_nonideal(e) && i < e->n; i++) {
-        graph_node force = graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i);
-        sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, (int32_t)i)));
+        graph_node ideal = graph_symbol(g, SYMBOL_IDEAL, (int32_t)i),
+                   nonideal = graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i);
+        sum = graph_add(g, sum, graph_mul(g, graph_add(g, ideal, nonideal), deviation_of(e, (int32_t)i)));
+    }
+    return graph_mul(g, graph_number(g, 0.5), sum);
+}
+
+/* Returns ½ (M q'' − Q − C)ᵀ M⁻¹ (M q'' − Q − C), half of Udwadia's function G_ni (2000, eq. 15). C is the prescribed
+ * reaction of nonideal constraints, including friction. In the motion, M q'' − Q − C is the part Aᵀλ of the reactions
+ * that does no virtual work. The symbols with indices n + i represent M⁻¹Aᵀλ. Multipliers of sticking friction belong
+ * to C. */
+static graph_node gauss_function_of_nonideal(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        if ((size_t)a->row >= e->system->ideal_count) continue;
+        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        sum = graph_add(g, sum, graph_mul(g, force, graph_symbol(g, SYMBOL_FREE, (int32_t)e->n + a->column)));
     }
     return graph_mul(g, graph_number(g, 0.5), sum);
 }
@@ -85,6 +101,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
         return GRAPH_NONE;
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
+    case QUANTITY_GAUSS_NONIDEAL: return gauss_function_of_nonideal(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
     default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }

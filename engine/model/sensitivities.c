@@ -230,7 +230,7 @@ static hamel_status look_at_events(const hamel_model *model) {
     const unsigned multipliers = GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (depends(model->events.roots, GRAPH_DEPENDS(SYMBOL_FREE)) ||
         depends(model->events.jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
-        return refuse_sensitivities(model, "/events", "gauss() has no derivative",
+        return refuse_sensitivities(model, "/events", "gauss() and gauss_nonideal() have no derivatives",
                                     "use another function for the event");
     m->unique_only = m->unique_only || depends(model->events.roots, multipliers) ||
                      depends(model->events.jumps, multipliers) || model->friction.count > 0 ||
@@ -258,7 +258,7 @@ static hamel_status look_at_outputs(const hamel_model *model, const hamel_observ
     for (size_t i = 0; i + s->quasi_count < m->output_count; i++) {
         unsigned needs = graph_depends(s->graph, o->outputs[i]);
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
-            return refuse_sensitivities(model, s->outputs[i].pointer, "gauss() has no derivative",
+            return refuse_sensitivities(model, s->outputs[i].pointer, "gauss() and gauss_nonideal() have no derivatives",
                                         "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }

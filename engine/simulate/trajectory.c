@@ -46,7 +46,7 @@ static bool create_vectors(trajectory *l) {
     const struct {
         double **array;
         size_t length;
-    } vectors[] = {{&l->q, 2 * n},           {&l->a, n},           {&l->free, n},
+    } vectors[] = {{&l->q, 2 * n},           {&l->a, n},           {&l->free, 2 * n},
                    {&l->lambda, model->m},   {&l->start_q, n},     {&l->start_v, n},
                    {&l->unprojected, 2 * n}, {&l->fastest, n},     {&l->end, 2 * n},
                    {&l->before, columns},    {&l->after, columns}, {&l->observed, model->observation.count}};
@@ -118,10 +118,10 @@ static bool is_always_required(const hamel_model *model, size_t i) {
 static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     hamel_status status = HAMEL_OK;
-    if (model->observation.needs_free) status = dynamics_free_accelerations(l->dynamics, l->free);
+    if (model->observation.needs_free) status = dynamics_free_accelerations(l->dynamics, l->a, l->lambda, l->free);
     if (status == HAMEL_SINGULAR)
-        return hamel_fail(error, status, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular",
-                          l->t);
+        return hamel_fail(error, status, "/outputs", 0,
+                          "at t = %.9g gauss() and gauss_nonideal() need a mass matrix that is not singular", l->t);
     if (status != HAMEL_OK) return dynamics_explain(l->dynamics, status, error);
     motion_state at = state_of(l);
     program_inputs in = motion_inputs(l->dynamics, &at);

@@ -19,7 +19,7 @@ struct trajectory {
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */
-    double *a, *lambda, *free;  /* a[n], lambda[m], free[n] */
+    double *a, *lambda, *free;  /* a[n], lambda[m], free[2n] (dynamics_free_accelerations) */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
     equation_residual residual; /* residual of the equations of motion when they were last verified */

@@ -52,6 +52,7 @@ typedef enum syntax_kind {
     X(VELOCITY_RESIDUAL, "velocity_residual", "n")   \
     X(POWER, "power", "n")                           \
     X(GAUSS, "gauss", "")                            \
+    X(GAUSS_NONIDEAL, "gauss_nonideal", "")          \
     X(ACCELERATION_ENERGY, "acceleration_energy", "")
 /* clang-format on */
 

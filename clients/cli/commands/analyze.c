@@ -265,6 +265,7 @@ static void print_text(const cJSON *answer) {
     if (linearization != NULL) cli_print_linearization(linearization);
     if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
+    if (json_at(answer, "gauss") != NULL) cli_print_gauss(json_at(answer, "gauss"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -293,7 +294,8 @@ static int analyze_file(const cli_arguments *arguments) {
                     {"equilibrium", API_EQUILIBRIUM},
                     {"linearize", API_LINEARIZATION},
                     {"forces", API_FORCES},
-                    {"relax", API_RELAXATION}};
+                    {"relax", API_RELAXATION},
+                    {"gauss", API_GAUSS}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -344,6 +346,10 @@ const cli_command cli_analyze = {
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
+        "With --gauss, the output contains Gauss's function G = (q'' - a)^T M (q'' - a)/2 in the initial state, and\n"
+        "Udwadia's function G_ni, in which a includes the prescribed reactions C of nonideal constraints (Udwadia\n"
+        "2000, eq. 15, times 1/2). A slope is the derivative along a change d of the accelerations that the\n"
+        "constraints allow, with d^T M d = 1. All slopes of G_ni vanish. Those of G vanish if C does no virtual work.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
@@ -361,6 +367,7 @@ const cli_command cli_analyze = {
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
+            {"gauss", NULL, NULL, "show Gauss's functions, their slopes and the ideal and nonideal reactions"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

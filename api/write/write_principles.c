@@ -1,0 +1,23 @@
+/* write_principles.c — results of the analyses of variational principles as JSON. */
+#include "api/analyze.h"
+
+bool api_add_gauss(cJSON *answer, const hamel_gauss *found) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, answer, "gauss");
+    json_add_number(&b, object, "gauss", found->gauss);
+    json_add_number(&b, object, "gauss_nonideal", found->gauss_nonideal);
+    json_add_number(&b, object, "directions", (double)found->directions);
+    cJSON *slopes = json_add_object(&b, object, "largest_slope");
+    json_add_number(&b, slopes, "gauss", found->slope);
+    json_add_number(&b, slopes, "gauss_nonideal", found->slope_nonideal);
+    json_add_number(&b, slopes, "scale", found->slope_scale);
+    cJSON *list = json_add_list(&b, object, "reactions");
+    for (size_t i = 0; i < found->count && !b.failed; i++) {
+        cJSON *item = json_append_object(&b, list);
+        json_add_text(&b, item, "coordinate", found->reactions[i].coordinate);
+        json_add_number(&b, item, "ideal", found->reactions[i].ideal);
+        json_add_number(&b, item, "nonideal", found->reactions[i].nonideal);
+        json_add_number(&b, item, "prescribed", found->reactions[i].prescribed);
+    }
+    return !b.failed;
+}
