@@ -217,7 +217,8 @@ static hamel_status solve_motion(trajectory *l, bool projected, bool *between, h
 /* Returns true if a row or check needs accelerations and multipliers: outputs, events or sensitivities use them, a
  * singular configuration is near, or the equations of motion have not been verified since the last step. */
 static bool needs_motion(const trajectory *l) {
-    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER) |
+                            GRAPH_DEPENDS(SYMBOL_IDEAL) | GRAPH_DEPENDS(SYMBOL_NONIDEAL);
     const hamel_model *model = l->model;
     return !l->integrator || l->integrator->near_singularity || l->integrator->steps != l->verified_steps ||
            model->events.root_count > 0 || l->sensitivities || model->observation.needs_free ||
