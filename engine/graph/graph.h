@@ -34,6 +34,7 @@ typedef enum graph_symbol_kind {
     SYMBOL_NONIDEAL,      /* component i of the reaction of the nonideal constraints */
     SYMBOL_BRANCH,        /* branch of a nonsmooth operator; constant between events */
     SYMBOL_STABILIZATION, /* Baumgarte's constants α and β² */
+    SYMBOL_INTEGRAL,      /* integral of an observed expression over the time since the start of the run */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 

@@ -76,6 +76,34 @@ static graph_node gauss_function_of_nonideal(const hamel_equations *e) {
     return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
+/* Returns L = T − V, or the lagrangian of the description. */
+static graph_node lagrangian_of(const hamel_equations *e) {
+    size_t count;
+    graph *g = e->system->graph;
+    if (energies_need_momentum(e, graph_number(g, 0), "action") < 0) return GRAPH_NONE;
+    graph_node sum = graph_number(g, 0), *terms = energies_lagrangian_terms(e->system, &count);
+    for (size_t k = 0; terms && k < count; k++) sum = graph_add(g, sum, terms[k]);
+    return terms ? sum : GRAPH_NONE;
+}
+
+/* Returns Σ q_k dp_k/dt, where dp_k/dt = ∂L/∂q_k + forces + reactions. With z = q in the time-integral theorem of
+ * Papastavridis (Intro 7), d/dt Σ p_k q_k = Σ p_k q'_k + Σ q_k dp_k/dt. For particles in Cartesian coordinates, this
+ * is Clausius' virial Σ F·r. */
+static graph_node virial_of(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    const graph_node *slope = energies_slopes(e);
+    graph_node sum = graph_number(g, 0);
+    if (energies_need_momentum(e, sum, "virial") < 0 || !slope) return GRAPH_NONE;
+    for (size_t i = 0; i < e->n; i++) {
+        int32_t k = (int32_t)i;
+        graph_node ideal = has_nonideal(e) ? graph_symbol(g, SYMBOL_IDEAL, k) : ideal_reaction(e, k);
+        graph_node rate = graph_add(g, graph_add(g, slope[i], e->given[i]), ideal);
+        if (has_nonideal(e)) rate = graph_add(g, rate, graph_symbol(g, SYMBOL_NONIDEAL, k));
+        sum = graph_add(g, sum, graph_mul(g, e->system->q[i], rate));
+    }
+    return sum;
+}
+
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
     const hamel_equations *e = context;
     hamel_system *s = e->system;
@@ -103,6 +131,8 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_GAUSS: return gauss_function(e);
     case QUANTITY_GAUSS_NONIDEAL: return gauss_function_of_nonideal(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
+    case QUANTITY_ACTION: return system_integral(s, lagrangian_of(e), "");
+    case QUANTITY_VIRIAL: return virial_of(e);
     default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }
 }
@@ -146,16 +176,27 @@ static bool bind_restitutions(hamel_system *s, system_event *at, const loop_scop
     return at->restitutions != NULL;
 }
 
+/* Rejects integrals in the expressions of events. */
+static void reject_integral(hamel_system *s, graph_node node, const char *pointer) {
+    if (node < 0 || !(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_INTEGRAL))) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "events must not depend on integrals over time");
+    hamel_suggest(s->error, "use integrals only in outputs, invariants and checks");
+}
+
 static bool bind_event(hamel_system *s, system_event *at, const system_quantities *quantities) {
     loop_scope scope;
     scope_from(&scope, at->loops, at->loop_count);
     at->assigned = node_array(s, at->set_count);
     if (!at->assigned) return false;
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_CROSSING, quantities);
+    reject_integral(s, at->when, at->described->when.pointer);
     if (!bind_restitutions(s, at, &scope, quantities)) return false;
+    for (size_t k = 0; k < at->described->impulses.count; k++)
+        reject_integral(s, at->restitutions[k], at->described->impulses.items[k].restitution.pointer);
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+        reject_integral(s, at->assigned[k], at->values[k]->pointer);
         if (target < n && at->assigned[k] >= 0 &&
             (graph_depends(s->graph, at->assigned[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
             system_warn(s, at->values[k]->pointer,

@@ -252,6 +252,12 @@ static hamel_status look_at_reactions(const hamel_model *model) {
         "remove lambda() and reaction() from the forces, or the nonideal constraints from the description");
 }
 
+static hamel_status look_at_integrals(const hamel_model *model) {
+    if (model->observation.integral_count == 0) return HAMEL_OK;
+    return refuse_sensitivities(model, model->observation.integral_pointers[0],
+                                "integrals over time have no derivatives", "remove the integral");
+}
+
 static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o) {
     const hamel_system *s = model->system;
     model_sensitivities *m = model->sensitivities;
@@ -276,6 +282,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
                                     "use a formulation other than hamilton or routh");
     hamel_status status = look_at_reactions(model);
     if (status == HAMEL_OK) status = look_at_events(model);
+    if (status == HAMEL_OK) status = look_at_integrals(model);
     return status == HAMEL_OK ? look_at_outputs(model, o) : status;
 }
 

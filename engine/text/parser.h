@@ -53,7 +53,11 @@ typedef enum syntax_kind {
     X(POWER, "power", "n")                           \
     X(GAUSS, "gauss", "")                            \
     X(GAUSS_NONIDEAL, "gauss_nonideal", "")          \
-    X(ACCELERATION_ENERGY, "acceleration_energy", "")
+    X(ACCELERATION_ENERGY, "acceleration_energy", "") \
+    X(INTEGRAL, "integral", "e")                     \
+    X(MEAN, "mean", "e")                             \
+    X(ACTION, "action", "")                          \
+    X(VIRIAL, "virial", "")
 /* clang-format on */
 
 typedef enum syntax_quantity {
