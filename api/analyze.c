@@ -39,6 +39,15 @@ ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relax
 
 ANALYSIS(add_gauss, hamel_gauss, hamel_find_gauss(&found, d, limits, poll, error), api_add_gauss, hamel_gauss_free)
 
+static hamel_status add_hamilton(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                 const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_hamilton found;
+    (void)options;
+    hamel_status status = hamel_check_hamilton(&found, d, 0, limits, poll, error);
+    if (status == HAMEL_OK && !api_add_hamilton(answer, &found)) status = hamel_out_of_memory(error);
+    return status;
+}
+
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_written *found = NULL;
@@ -89,6 +98,7 @@ static const struct {
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
     {"gauss", API_GAUSS, add_gauss},
+    {"hamilton", API_HAMILTON, add_hamilton},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,

@@ -5,6 +5,7 @@
 #include "api/simulate.h"
 #include "engine/analyze/gauss.h"
 #include "engine/equations/equations.h"
+#include "engine/simulate/hamilton.h"
 
 typedef enum api_analyses { /* bits */
                             API_STRUCTURE = 1,
@@ -14,7 +15,8 @@ typedef enum api_analyses { /* bits */
                             API_LINEARIZATION = 16,
                             API_FORCES = 32,
                             API_RELAXATION = 64,
-                            API_GAUSS = 1 << 12
+                            API_GAUSS = 1 << 12,
+                            API_HAMILTON = 1 << 13
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -49,6 +51,7 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *linearizati
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_gauss(cJSON *answer, const hamel_gauss *found);
+bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
 /* Adds the keys `entries` and `omitted` of a written form to `object`. */

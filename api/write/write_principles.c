@@ -21,3 +21,21 @@ bool api_add_gauss(cJSON *answer, const hamel_gauss *found) {
     }
     return !b.failed;
 }
+
+bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, answer, "hamilton");
+    json_add_number(&b, object, "start", found->start);
+    json_add_number(&b, object, "stop", found->stop);
+    json_add_truth(&b, object, "shortened", found->shortened);
+    json_add_number(&b, object, "steps", (double)found->steps);
+    json_add_number(&b, object, "variations", (double)found->variations);
+    json_add_number(&b, object, "action", found->action);
+    json_add_number(&b, object, "lagrange_action", found->lagrange_action);
+    json_add_number(&b, object, "principle", found->principle);
+    json_add_number(&b, object, "varying_action", found->varying_action);
+    json_add_number_or_null(&b, object, "without_constraints", found->constrained, found->without_constraints);
+    json_add_number(&b, object, "tolerance", found->tolerance);
+    json_add_truth(&b, object, "holds", found->holds);
+    return !b.failed;
+}

@@ -175,8 +175,8 @@ static bool needs_motion(const trajectory *l) {
            reads_motion(model->observation.program);
 }
 
-/* Projects the state in q, v at l->t. If `motion` is true, also computes accelerations and multipliers; `between` then
- * tells whether state and accelerations are interpolated. */
+/* Projects the state in q, v at l->t. If `motion` is true, also computes accelerations and multipliers, and sets
+ * *between to whether state and accelerations are interpolated. */
 static hamel_status settle_state(trajectory *l, bool motion, bool *between, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;

@@ -370,7 +370,7 @@ static const char *known_elsewhere(int quantity) {
     return "";
 }
 
-/* Runs integral(e) or mean(e), the integral divided by the elapsed time. At the start, mean(e) is e. */
+/* Runs integral(e) or time_mean(e), the integral divided by the elapsed time. At the start, time_mean(e) is e. */
 static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
     hamel_system *s = m->s;
     graph *g = s->graph;

@@ -55,7 +55,7 @@ typedef enum syntax_kind {
     X(GAUSS_NONIDEAL, "gauss_nonideal", "")          \
     X(ACCELERATION_ENERGY, "acceleration_energy", "") \
     X(INTEGRAL, "integral", "e")                     \
-    X(MEAN, "mean", "e")                             \
+    X(MEAN, "time_mean", "e")                        \
     X(ACTION, "action", "")                          \
     X(VIRIAL, "virial", "")
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* test_time_integrals.c — engine/simulate/time_integrals.c, and the functions integral(), mean(), action() and
+/* test_time_integrals.c — engine/simulate/time_integrals.c, and the functions integral(), time_mean(), action() and
  * virial(): integrals over time along a run, compared with closed forms. */
 #include "engine/simulate/time_integrals.h"
 
@@ -91,7 +91,7 @@ static void noise_is_accepted_and_a_function_that_varies_too_fast_is_rejected(vo
 static const char oscillator[] =
     "`parameters`: {`m`: 2, `k`: 8}, `coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 0.5}],"
     "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `k*x^2/2`,"
-    "`outputs`: {`S`: `action()`, `T`: `mean(kinetic_energy())`, `V`: `mean(virial())`, `s`: `integral(1)`}";
+    "`outputs`: {`S`: `action()`, `T`: `time_mean(kinetic_energy())`, `V`: `time_mean(virial())`, `s`: `integral(1)`}";
 
 static double oscillator_action(double t, const double *unused) {
     const double A = 1, B = 0.25, s = t - 1;
@@ -139,14 +139,14 @@ static void the_virial_theorem_holds_on_keplers_ellipse(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `initial`: 0.4}, {`name`: `y`, `velocity`: 2}],"
                           "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `-1/hypot(x, y)`,"
-                          "`outputs`: {`T`: `mean(kinetic_energy())`, `W`: `mean(virial())`}",
+                          "`outputs`: {`T`: `time_mean(kinetic_energy())`, `W`: `time_mean(virial())`}",
                           "`stop`: `2*pi`, `samples`: 2, `rtol`: 1e-11, `atol`: 1e-13");
     assert_near("2T + W", 2 * motion_last(&m, "T") + motion_last(&m, "W"), 0, 1e-8);
     assert_near("T", motion_last(&m, "T"), 0.5, 1e-8);
     motion_free(&m);
     m = motion_run("`coordinates`: [{`name`: `r`, `initial`: 0.4}, {`name`: `f`, `velocity`: 5}],"
                    "`kinetic_energy`: `(r'^2 + r^2*f'^2)/2`, `potential_energy`: `-1/r`,"
-                   "`outputs`: {`K`: `mean(r'^2)`, `W`: `mean(virial())`}",
+                   "`outputs`: {`K`: `time_mean(r'^2)`, `W`: `time_mean(virial())`}",
                    "`stop`: `2*pi`, `samples`: 2, `rtol`: 1e-11, `atol`: 1e-13");
     assert_near("virial in polar coordinates", motion_last(&m, "K") + motion_last(&m, "W"), 0, 1e-8);
     motion_free(&m);
@@ -193,7 +193,8 @@ static void integrals_continue_over_events(void **state) {
 static void expect_equal_rows(const char *members, const char *outputs, const char *simulation) {
     char text[3000], with[3000];
     snprintf(text, sizeof text, "%s, `outputs`: {%s}", members, outputs);
-    snprintf(with, sizeof with, "%s, `outputs`: {%s, `i`: `integral(x''^2 + x)`, `j`: `mean(x)`}", members, outputs);
+    snprintf(with, sizeof with, "%s, `outputs`: {%s, `i`: `integral(x''^2 + x)`, `j`: `time_mean(x)`}", members,
+             outputs);
     motion a = motion_run(text, simulation), b = motion_run(with, simulation);
     assert_int_equal(a.row_count, b.row_count);
     assert_true(a.steps == b.steps);

@@ -252,9 +252,11 @@ static void print_relaxation(const cJSON *r) {
     print_generalized(json_first_at(r, "reactions"));
 }
 
-/* If the verification found that formulations disagree, returns CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
+/* If the verification found that formulations disagree, or if Hamilton's principle does not hold, returns
+ * CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
 static int verdict_of(const cJSON *answer) {
-    const cJSON *verification = json_at(answer, "verification");
+    const cJSON *verification = json_at(answer, "verification"), *hamilton = json_at(answer, "hamilton");
+    if (hamilton != NULL && !cJSON_IsTrue(json_at(hamilton, "holds"))) return CLI_CHECK_FAILED;
     return verification == NULL || cJSON_IsTrue(json_at(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
 }
 
@@ -266,6 +268,7 @@ static void print_text(const cJSON *answer) {
     if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "gauss") != NULL) cli_print_gauss(json_at(answer, "gauss"));
+    if (json_at(answer, "hamilton") != NULL) cli_print_hamilton(json_at(answer, "hamilton"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -290,12 +293,9 @@ static int analyze_file(const cli_arguments *arguments) {
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION},
-                    {"equilibrium", API_EQUILIBRIUM},
-                    {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},
-                    {"relax", API_RELAXATION},
-                    {"gauss", API_GAUSS}};
+    } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
+                    {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"gauss", API_GAUSS},
+                    {"hamilton", API_HAMILTON}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -349,7 +349,13 @@ const cli_command cli_analyze = {
         "With --gauss, the output contains Gauss's function G = (q'' - a)^T M (q'' - a)/2 in the initial state, and\n"
         "Udwadia's function G_ni, in which a includes the prescribed reactions C of nonideal constraints (Udwadia\n"
         "2000, eq. 15, times 1/2). A slope is the derivative along a change d of the accelerations that the\n"
-        "constraints allow, with d^T M d = 1. All slopes of G_ni vanish. Those of G vanish if C does no virtual work.\n\n"
+        "constraints allow, with d^T M d = 1. All slopes of G_ni vanish. Those of G vanish if C does no virtual "
+        "work.\n\n"
+        "With --hamilton, the system is run. For random virtual displacements dq that satisfy A dq = 0 (Hoelder), the\n"
+        "integral of dL + Q dq over time must vanish if dq vanishes at both ends (Hamilton's principle). Otherwise it\n"
+        "must equal the change of p dq from start to stop (law of varying action). The errors are relative to the\n"
+        "terms of the integral. Displacements that violate the constraints show the work of the reactions. The first\n"
+        "event that changes the motion ends the interval.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
@@ -368,6 +374,7 @@ const cli_command cli_analyze = {
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"gauss", NULL, NULL, "show Gauss's functions, their slopes and the ideal and nonideal reactions"},
+            {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if it does not hold"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

@@ -18,3 +18,17 @@ void cli_print_gauss(const cJSON *gauss) {
         printf("    %-16s %.9g, %.9g, %.9g\n", json_text_at(item, "coordinate"), json_number_at(item, "ideal"),
                json_number_at(item, "nonideal"), json_number_at(item, "prescribed"));
 }
+
+void cli_print_hamilton(const cJSON *hamilton) {
+    const cJSON *without = json_at(hamilton, "without_constraints");
+    printf("\nHamilton's principle\n");
+    printf("%-38s %.9g to %.9g%s\n", "  interval", json_number_at(hamilton, "start"), json_number_at(hamilton, "stop"),
+           cJSON_IsTrue(json_at(hamilton, "shortened")) ? ", the time of an event" : "");
+    printf("%-38s %.9g\n", "  action", json_number_at(hamilton, "action"));
+    printf("%-38s %.9g\n", "  Lagrange's action", json_number_at(hamilton, "lagrange_action"));
+    printf("%-38s %.2g\n", "  error of the principle", json_number_at(hamilton, "principle"));
+    printf("%-38s %.2g\n", "  error of the law of varying action", json_number_at(hamilton, "varying_action"));
+    if (cJSON_IsNumber(without)) printf("%-38s %.2g\n", "  error with inadmissible variations", without->valuedouble);
+    printf("%-38s %.2g\n", "  tolerance", json_number_at(hamilton, "tolerance"));
+    printf("%-38s %s\n", "  verdict", cJSON_IsTrue(json_at(hamilton, "holds")) ? "it holds" : "IT DOES NOT HOLD");
+}

@@ -34,8 +34,9 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
 
-/* Prints Gauss's functions as text (print_principles.c). */
+/* Print analyses of principles as text (print_principles.c). */
 void cli_print_gauss(const cJSON *gauss);
+void cli_print_hamilton(const cJSON *hamilton);
 
 /* Options shared by several commands. */
 /* clang-format off */
