@@ -39,3 +39,30 @@ bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found) {
     json_add_truth(&b, object, "holds", found->holds);
     return !b.failed;
 }
+
+static void add_found_bracket(json_builder *b, cJSON *to, const char *key, const hamel_bracket *found) {
+    cJSON *object = json_add_object(b, to, key);
+    json_add_text(b, object, "first", found->first);
+    json_add_text(b, object, "second", found->second);
+    json_add_text(b, object, "value", found->value);
+}
+
+bool api_add_bracket(cJSON *answer, const hamel_bracket *found) {
+    json_builder b = {0};
+    add_found_bracket(&b, answer, "bracket", found);
+    json_add_truth_or_null(&b, cJSON_GetObjectItemCaseSensitive(answer, "bracket"), "zero",
+                           found->zero != HAMEL_ZERO_UNKNOWN, found->zero == HAMEL_IS_ZERO);
+    return !b.failed;
+}
+
+bool api_add_canonical(cJSON *answer, const hamel_canonical *found) {
+    json_builder b = {0};
+    cJSON *object = json_add_object(&b, answer, "canonical");
+    json_add_truth_or_null(&b, object, "canonical", found->decided, found->canonical);
+    json_add_number(&b, object, "brackets", (double)found->brackets);
+    if (found->failed)
+        add_found_bracket(&b, object, "failing", &found->failing);
+    else
+        json_add_null(&b, object, "failing");
+    return !b.failed;
+}

@@ -139,6 +139,12 @@ call analyze system.json --equilibrium --linearize --about equilibrium --inputs 
 report $? "equilibria and a linearization are found"
 call analyze system.json --forces --relax rod; code_is 0 && grep -q '^  potential_energy$' out && grep -q '^reaction of rod, relaxed$' out && cp out forces.txt
 report $? "forces and the reaction of a relaxed constraint are found"
+call analyze system.json --gauss --hamilton --bracket 'y*p_x, energy()' --canonical 'p_x,p_y;-x,-y'; code_is 0 && grep -q '^  gauss_nonideal() .*, largest slope ' out && grep -q '^  verdict  *it holds$' out && grep -q '^  \[y\*p_x, energy()\] = ' out && grep -q '^  verdict  *canonical$' out && cp out principles.txt
+report $? "Gauss's functions, Hamilton's principle and brackets are found"
+call analyze system.json --bracket 'x, q'; code_is 3 && grep -q -- '--bracket:1: unknown name `q`' err
+report $? "an unknown name in a bracket is reported"
+call analyze system.json --bracket x; code_is 2 && grep -q 'two functions F,G' err
+report $? "a bracket of one function is rejected"
 call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
 report $? "an unknown constraint to relax is reported"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
@@ -203,6 +209,8 @@ call analyze system.json --equilibrium --linearize --about equilibrium --inputs 
 report $? "a linearization from a server has the same bytes"
 call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.txt
 report $? "forces and a reaction from a server have the same bytes"
+call analyze system.json --gauss --hamilton --bracket 'y*p_x, energy()' --canonical 'p_x,p_y;-x,-y'; code_is 0 && cmp -s out principles.txt
+report $? "analyses of principles from a server have the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "equations from a server have the same bytes"
 call equations system.json --explicit; code_is 0 && cmp -s out explicit.txt

@@ -269,6 +269,8 @@ static void print_text(const cJSON *answer) {
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "gauss") != NULL) cli_print_gauss(json_at(answer, "gauss"));
     if (json_at(answer, "hamilton") != NULL) cli_print_hamilton(json_at(answer, "hamilton"));
+    if (json_at(answer, "bracket") != NULL) cli_print_bracket(json_at(answer, "bracket"));
+    if (json_at(answer, "canonical") != NULL) cli_print_canonical(json_at(answer, "canonical"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -288,6 +290,70 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
     return count;
 }
 
+enum { MOST_FUNCTIONS = 2 * HAMEL_CANONICAL_MOST + 2 };
+
+/* Splits a text at separators outside of parentheses and brackets into at most `most` functions, which point into
+ * `text`. Errors name the option. Modifies `text`. */
+static size_t split_functions(char *text, char separator, const char *option, hamel_argument *functions, size_t most) {
+    size_t count = 0, depth = 0;
+    char *first = text;
+    for (char *at = text; count < most; at++) {
+        bool ends = *at == '\0';
+        if (*at == '(' || *at == '[') depth++;
+        if ((*at == ')' || *at == ']') && depth > 0) depth--;
+        if (!ends && (depth > 0 || *at != separator)) continue;
+        *at = '\0';
+        functions[count++] = (hamel_argument){first + strspn(first, " "), option};
+        first = at + 1;
+        if (ends) break;
+    }
+    return count;
+}
+
+static int say_usage(const char *message) {
+    cli_say("%s", message);
+    return CLI_USAGE;
+}
+
+/* Reads the values of --bracket and --canonical from texts[2], copies of these values, into the options. Returns
+ * CLI_USAGE after reporting an error. */
+static int read_functions(char *const *texts, hamel_argument *functions, api_analysis_options *options) {
+    static const char option[] = "--canonical";
+    hamel_argument halves[3];
+    hamel_transformation *t = &options->transformation;
+    if (texts[0] != NULL && split_functions(texts[0], ',', "--bracket", functions, 3) != 2)
+        return say_usage("--bracket needs two functions F,G, separated by a comma");
+    if (texts[0] != NULL) memcpy(options->bracket, functions, sizeof options->bracket);
+    if (texts[1] == NULL) return CLI_OK;
+    if (split_functions(texts[1], ';', option, halves, 3) != 2)
+        return say_usage("--canonical needs Q1,Q2,...;P1,P2,...: new coordinates, a semicolon, and new momenta");
+    t->pointer = option;
+    t->Q = functions;
+    t->Q_count = split_functions((char *)halves[0].name, ',', option, functions, MOST_FUNCTIONS / 2);
+    t->P = functions + t->Q_count;
+    t->P_count = split_functions((char *)halves[1].name, ',', option, functions + t->Q_count, MOST_FUNCTIONS / 2);
+    return CLI_OK;
+}
+
+/* Adds the options that are lists, and analyses the file. */
+static int analyze_with(const cli_arguments *arguments, const api_analysis_options *others, bool as_json) {
+    api_analysis_options options = *others;
+    static const char *const names[] = {"bracket", "canonical", "inputs"};
+    hamel_argument inputs[API_MOST_INPUTS], functions[MOST_FUNCTIONS];
+    char *texts[3] = {NULL, NULL, NULL};
+    int status = CLI_OK;
+    for (int k = 0; k < 3; k++) {
+        const char *given = cli_option_value(arguments, names[k]);
+        if (given != NULL && (texts[k] = strdup(given)) == NULL) status = cli_say_no_memory();
+    }
+    options.inputs = inputs;
+    if (texts[2] != NULL) options.input_count = split_names(texts[2], inputs, API_MOST_INPUTS);
+    if (status == CLI_OK) status = read_functions(texts, functions, &options);
+    if (status == CLI_OK) status = cli_analyses(arguments, &options, print_answer, &as_json);
+    for (int k = 0; k < 3; k++) free(texts[k]);
+    return status;
+}
+
 static int analyze_file(const cli_arguments *arguments) {
     static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"};
     static const struct {
@@ -295,7 +361,7 @@ static int analyze_file(const cli_arguments *arguments) {
         api_analyses bit;
     } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
                     {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"gauss", API_GAUSS},
-                    {"hamilton", API_HAMILTON}};
+                    {"hamilton", API_HAMILTON},   {"bracket", API_BRACKET},         {"canonical", API_CANONICAL}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -306,16 +372,7 @@ static int analyze_file(const cli_arguments *arguments) {
         if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
     options.about_equilibrium = about == 1;
-    hamel_argument inputs[API_MOST_INPUTS];
-    const char *given = cli_option_value(arguments, "inputs");
-    char *text = strdup(given != NULL ? given : "");
-    if (text == NULL) return cli_say_no_memory();
-    options.inputs = inputs;
-    options.input_count = split_names(text, inputs, API_MOST_INPUTS);
-    bool as_json = format == 1;
-    status = cli_analyses(arguments, &options, print_answer, &as_json);
-    free(text);
-    return status;
+    return analyze_with(arguments, &options, format == 1);
 }
 
 const cli_command cli_analyze = {
@@ -356,11 +413,16 @@ const cli_command cli_analyze = {
         "must equal the change of p dq from start to stop (law of varying action). The errors are relative to the\n"
         "terms of the integral. Displacements that violate the constraints show the work of the reactions. The first\n"
         "event that changes the motion ends the interval.\n\n"
+        "With --bracket, F and G are expressions. They may contain the momentum p_x of each coordinate x, velocities\n"
+        "(which momenta replace), and functions such as jacobi_integral(), which is H. The bracket is the sum of\n"
+        "dF/dx dG/dp_x - dF/dp_x dG/dx, so that [F,H] is the rate of F if all forces have a potential. With\n"
+        "--canonical, [Qi,Qj] = 0, [Pi,Pj] = 0 and [Qi,Pi] = 1 are checked with expressions.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
         "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
         "  hamel analyze disk.json --verify\n"
+        "  hamel analyze pendulum.json --bracket 'theta, jacobi_integral()'\n"
         "  hamel examples coin_on_incline | hamel analyze - --format json\n",
     .options =
         (const cli_option[]){
@@ -374,6 +436,8 @@ const cli_command cli_analyze = {
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"gauss", NULL, NULL, "show Gauss's functions, their slopes and the ideal and nonideal reactions"},
+            {"bracket", "F,G", NULL, "show the Poisson bracket of two functions of coordinates and momenta p_x"},
+            {"canonical", "Q;P", NULL, "check whether Q1,Q2,...;P1,P2,... is a canonical transformation"},
             {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if it does not hold"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},

@@ -32,3 +32,23 @@ void cli_print_hamilton(const cJSON *hamilton) {
     printf("%-38s %.2g\n", "  tolerance", json_number_at(hamilton, "tolerance"));
     printf("%-38s %s\n", "  verdict", cJSON_IsTrue(json_at(hamilton, "holds")) ? "it holds" : "IT DOES NOT HOLD");
 }
+
+void cli_print_bracket(const cJSON *bracket) {
+    const cJSON *zero = json_at(bracket, "zero");
+    printf("\nPoisson bracket\n  [%s, %s] = %s\n", json_text_at(bracket, "first"), json_text_at(bracket, "second"),
+           json_text_at(bracket, "value"));
+    if (cJSON_IsNull(zero)) printf("  zero at random states, although algebra does not reduce it to 0\n");
+}
+
+void cli_print_canonical(const cJSON *canonical) {
+    const cJSON *verdict = json_at(canonical, "canonical"), *failing = json_at(canonical, "failing");
+    printf("\ncanonical transformation\n");
+    printf("%-38s %.0f\n", "  fundamental brackets", json_number_at(canonical, "brackets"));
+    if (failing != NULL && failing->child != NULL)
+        printf("  [%s, %s] = %s\n", json_text_at(failing, "first"), json_text_at(failing, "second"),
+               json_text_at(failing, "value"));
+    printf("%-38s %s\n", "  verdict",
+           cJSON_IsTrue(verdict)    ? "canonical"
+           : cJSON_IsFalse(verdict) ? "not canonical"
+                                    : "undecided: algebra does not decide this bracket");
+}
