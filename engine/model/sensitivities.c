@@ -264,8 +264,8 @@ static hamel_status look_at_outputs(const hamel_model *model, const hamel_observ
     for (size_t i = 0; i + s->quasi_count < m->output_count; i++) {
         unsigned needs = graph_depends(s->graph, o->outputs[i]);
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
-            return refuse_sensitivities(model, s->outputs[i].pointer, "gauss() and gauss_nonideal() have no derivatives",
-                                        "remove this output");
+            return refuse_sensitivities(model, s->outputs[i].pointer,
+                                        "gauss() and gauss_nonideal() have no derivatives", "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }
     return HAMEL_OK;

@@ -9,6 +9,7 @@
 /* Points and weights of Kronrod's rule on [−1, 1] (Piessens et al., QUADPACK, 1983, routine qk15). Points with odd
  * index are those of Gauss's rule. */
 enum { PAIRS = 7, POINTS = 2 * PAIRS + 1 };
+static const size_t MIDDLE = POINTS - 1; /* row of w->points at the middle of the interval */
 static const double POINT[PAIRS] = {0.99145537112081263921, 0.94910791234275852453, 0.86486442335976907279,
                                     0.74153118559939443986, 0.58608723546769113029, 0.40584515137739716691,
                                     0.20778495500789846760};
@@ -48,7 +49,7 @@ bool time_integrals_create(time_integrals *w, arena *memory, size_t count, doubl
 static hamel_status evaluate_points(const time_integrals *w, interval at, integrand_function *f, void *context,
                                     hamel_error *error) {
     double centre = 0.5 * (at.from + at.to), half = 0.5 * (at.to - at.from);
-    hamel_status status = f(context, centre, 0, w->points + 2 * PAIRS * w->count, error);
+    hamel_status status = f(context, centre, 0, w->points + MIDDLE * w->count, error);
     for (int k = 0; k < 2 * PAIRS && status == HAMEL_OK; k++) {
         double x = k % 2 == 0 ? -POINT[k / 2] : POINT[k / 2];
         status = f(context, centre + half * x, 0, w->points + (size_t)k * w->count, error);
@@ -74,7 +75,7 @@ static hamel_status estimate_noise(const time_integrals *w, interval at, integra
  * error estimate of QUADPACK: the difference between the rules, raised to the power that was found there to match the
  * error of Kronrod's rule, and at least the rounding error. */
 static double apply_rules(const time_integrals *w, size_t i, double half, double *size) {
-    double middle = w->points[2 * PAIRS * w->count + i];
+    double middle = w->points[MIDDLE * w->count + i];
     double kronrod = KRONROD[PAIRS] * middle, gauss = GAUSS[PAIRS / 2] * middle,
            absolute = KRONROD[PAIRS] * fabs(middle);
     for (size_t k = 0; k < PAIRS; k++) {
