@@ -44,6 +44,22 @@ ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relax
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
 
+ANALYSIS(add_bracket, hamel_bracket, hamel_find_bracket(&found, d, options->bracket, limits, poll, error),
+         api_add_bracket, hamel_bracket_free)
+ANALYSIS(add_canonical, hamel_canonical,
+         hamel_check_canonical(&found, d, &options->transformation, limits, poll, error), api_add_canonical,
+         hamel_canonical_free)
+ANALYSIS(add_gauss, hamel_gauss, hamel_find_gauss(&found, d, limits, poll, error), api_add_gauss, hamel_gauss_free)
+
+static hamel_status add_hamilton(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                 const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_hamilton found;
+    (void)options;
+    hamel_status status = hamel_check_hamilton(&found, d, 0, limits, poll, error);
+    if (status == HAMEL_OK && !api_add_hamilton(answer, &found)) status = hamel_out_of_memory(error);
+    return status;
+}
+
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_written *found = NULL;
@@ -95,6 +111,10 @@ static const struct {
     {"relaxation", API_RELAXATION, add_relaxation},
     {"impulses", API_IMPULSES, add_shocks},
     {"displacements", API_DISPLACEMENTS, add_displacements},
+    {"gauss", API_GAUSS, add_gauss},
+    {"hamilton", API_HAMILTON, add_hamilton},
+    {"bracket", API_BRACKET, add_bracket},
+    {"canonical", API_CANONICAL, add_canonical},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -144,6 +164,11 @@ static cJSON *options_of(json_builder *b, cJSON *request, const char *analysis) 
     return json_add_object(b, all, analysis);
 }
 
+static void add_functions(json_builder *b, cJSON *object, const char *key, const hamel_argument *list, size_t count) {
+    cJSON *texts = json_add_list(b, object, key);
+    for (size_t k = 0; k < count; k++) json_append_texts(b, texts, &list[k].name, 1);
+}
+
 cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) {
     json_builder b = {0};
     cJSON *request = json_kept(&b, cJSON_CreateObject()), *list = json_add_list(&b, request, "analyses");
@@ -169,6 +194,17 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
                       api_notations[options->displacements_notation]);
     if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name != NULL)
         json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed.name);
+    if ((options->analyses & API_BRACKET) != 0) {
+        cJSON *own = options_of(&b, request, "bracket");
+        json_add_text(&b, own, "first", options->bracket[0].name);
+        json_add_text(&b, own, "second", options->bracket[1].name);
+    }
+    if ((options->analyses & API_CANONICAL) != 0) {
+        const hamel_transformation *t = &options->transformation;
+        cJSON *own = options_of(&b, request, "canonical");
+        add_functions(&b, own, "Q", t->Q, t->Q_count);
+        add_functions(&b, own, "P", t->P, t->P_count);
+    }
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -225,6 +261,22 @@ static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer
     json_read_name(r, value, pointer, &relaxed->name);
 }
 
+static void read_function(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_argument *function = field;
+    function->pointer = pointer;
+    json_read_name(r, value, pointer, &function->name);
+}
+
+static void read_new_coordinates(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_transformation *t = field;
+    t->Q = json_read_list(r, value, pointer, "a list of expressions", sizeof *t->Q, read_function, &t->Q_count);
+}
+
+static void read_new_momenta(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_transformation *t = field;
+    t->P = json_read_list(r, value, pointer, "a list of expressions", sizeof *t->P, read_function, &t->P_count);
+}
+
 /* Defines the function that reads the options of one analysis. */
 #define READ_OPTIONS(analysis, ...)                                                                     \
     static const json_kind analysis##_kind = JSON_KIND("`" #analysis "`", __VA_ARGS__);                 \
@@ -238,7 +290,12 @@ READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inp
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
 READ_OPTIONS(forces, {"format", read_notation, offsetof(api_analysis_options, forces_notation), false})
 READ_OPTIONS(displacements, {"format", read_notation, offsetof(api_analysis_options, displacements_notation), false})
+READ_OPTIONS(bracket, {"first", read_function, offsetof(api_analysis_options, bracket[0]), true},
+             {"second", read_function, offsetof(api_analysis_options, bracket[1]), true})
+READ_OPTIONS(canonical, {"Q", read_new_coordinates, offsetof(api_analysis_options, transformation), true},
+             {"P", read_new_momenta, offsetof(api_analysis_options, transformation), true})
 READ_OPTIONS(options, {"forces", read_forces, 0, false}, {"displacements", read_displacements, 0, false},
+             {"bracket", read_bracket, 0, false}, {"canonical", read_canonical, 0, false},
              {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
              {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
 
@@ -262,6 +319,15 @@ static hamel_status read_request(const cJSON *request, arena *memory, api_analys
                       "the analysis `relaxation` needs the option `constraint`, the name of a constraint");
         hamel_suggest(error, "add \"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
+    if ((options->analyses & API_BRACKET) != 0 && options->bracket[1].name == NULL) {
+        json_fault_at(&reader, "/options", "the analysis `bracket` needs the options `first` and `second`");
+        hamel_suggest(error, "add \"options\": {\"bracket\": {\"first\": \"EXPRESSION\", \"second\": \"EXPRESSION\"}}");
+    }
+    if ((options->analyses & API_CANONICAL) != 0 && options->transformation.P == NULL) {
+        json_fault_at(&reader, "/options", "the analysis `canonical` needs the options `Q` and `P`");
+        hamel_suggest(error, "add \"options\": {\"canonical\": {\"Q\": [\"EXPRESSION\"], \"P\": [\"EXPRESSION\"]}}");
+    }
+    options->transformation.pointer = "/options/canonical";
     if (options->is_explicit && options->notation == HAMEL_NOTATION_C)
         json_fault_at(&reader, "/options/equations/format",
                       "expected \"text\" or \"latex\" for the explicit form, found \"c\"");

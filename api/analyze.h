@@ -5,8 +5,11 @@
 #include "api/simulate.h"
 #include "engine/analyze/displacements.h"
 #include "engine/analyze/forces.h"
+#include "engine/analyze/gauss.h"
 #include "engine/analyze/impulses.h"
+#include "engine/analyze/poisson.h"
 #include "engine/equations/equations.h"
+#include "engine/simulate/hamilton.h"
 
 typedef enum api_analyses { /* bits */
                             API_STRUCTURE = 1,
@@ -17,7 +20,11 @@ typedef enum api_analyses { /* bits */
                             API_FORCES = 32,
                             API_RELAXATION = 64,
                             API_IMPULSES = 128,
-                            API_DISPLACEMENTS = 256
+                            API_DISPLACEMENTS = 256,
+                            API_GAUSS = 512,
+                            API_HAMILTON = 1024,
+                            API_BRACKET = 2048,
+                            API_CANONICAL = 4096
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -30,7 +37,9 @@ typedef struct api_analysis_options {
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
     const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
-    hamel_argument relaxed; /* the constraint to relax; borrowed; API_RELAXATION requires its name */
+    hamel_argument bracket[2];           /* the functions of a Poisson bracket; borrowed; API_BRACKET requires both */
+    hamel_transformation transformation; /* borrowed; API_CANONICAL requires it */
+    hamel_argument relaxed;              /* the constraint to relax; borrowed; API_RELAXATION requires its name */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
@@ -54,6 +63,10 @@ bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_displacements(cJSON *answer, const hamel_displacements *found);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_shocks(cJSON *answer, const hamel_shocks *shocks);
+bool api_add_gauss(cJSON *answer, const hamel_gauss *found);
+bool api_add_bracket(cJSON *answer, const hamel_bracket *found);
+bool api_add_canonical(cJSON *answer, const hamel_canonical *found);
+bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
 /* Adds the keys `entries` and `omitted` of a written form to `object`. */

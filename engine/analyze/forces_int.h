@@ -3,20 +3,12 @@
 
 #include "engine/analyze/forces.h"
 #include "engine/analyze/moving_frame.h"
+#include "engine/analyze/start_motion.h"
 #include "engine/system/elements.h"
-
-/* The initial state, with accelerations and multipliers. */
-typedef struct force_state {
-    double t, *q, *v, *a, *lambda;
-    /* ideal, nonideal: the two parts of the reaction; ideal_lambda: multipliers of the ideal part */
-    double *ideal, *nonideal, *ideal_lambda;
-    double *values; /* outputs of the dynamics program at the state */
-    bool *active;   /* constraints that act at the state; those of friction act if the contact sticks */
-} force_state;
 
 typedef struct force_work {
     analysis *a;
-    force_state start;
+    start_motion start;
     moving_frame frame;
     bool framed; /* whether `frame` is valid */
     hamel_forces *out;
@@ -30,7 +22,7 @@ typedef struct wrench {
 } wrench;
 
 /* Evaluates nodes[count] at the state; the array is in a->memory. Returns NULL if out of memory. */
-double *forces_values(const analysis *a, const force_state *s, const double *lambda, const graph_node *nodes,
+double *forces_values(const analysis *a, const start_motion *s, const double *lambda, const graph_node *nodes,
                       size_t count);
 
 /* Fills *to with a force or a reaction on `on`. If the value is not finite, adds an error that names `what`. */

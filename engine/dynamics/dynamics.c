@@ -465,10 +465,24 @@ hamel_status dynamics_rates(dynamics *k, double t, const double *q, const double
     return status;
 }
 
-hamel_status dynamics_free_accelerations(dynamics *k, double *out) {
-    assert(k->model->observation.needs_free);
+hamel_status dynamics_free_accelerations(dynamics *k, const double *a, const double *lambda, double *out) {
+    const hamel_model *model = k->model;
+    const size_t n = model->n;
+    double *force = k->project_step, *caused = out + n;
+    bool split = model->dynamics.nonideal || k->friction, reacts = model->dynamics.W.count > 0;
+    assert(model->observation.needs_free);
     hamel_status status = kkt_factor(k->mass, k->values);
-    return status == HAMEL_OK ? kkt_solve(k->mass, k->values + k->model->dynamics.at_Q, k->b, 1, out, NULL) : status;
+    if (status == HAMEL_OK && reacts) {
+        reaction(k, lambda, model->m, force);
+        for (size_t i = 0; split && i < n; i++) force[i] = k->ideal[i] + k->nonideal[i];
+        status = kkt_solve(k->mass, force, k->b, 1, out, NULL);
+        for (size_t i = 0; i < n; i++) out[i] = a[i] - out[i];
+    } else if (status == HAMEL_OK) {
+        status = kkt_solve(k->mass, k->values + model->dynamics.at_Q, k->b, 1, out, NULL);
+    }
+    if (status != HAMEL_OK) return status;
+    reaction(k, lambda, model->ideal_count, force);
+    return kkt_solve(k->mass, force, k->b, 1, caused, NULL);
 }
 
 static program_inputs rate_inputs(const dynamics *k, const double *t, const double *q, const double *v,

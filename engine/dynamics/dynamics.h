@@ -182,8 +182,10 @@ void dynamics_residuals(dynamics *k, double *position, double *velocity);
 /* Returns the scaled residual of one constraint at the state evaluated last. Call dynamics_residuals first. */
 double dynamics_scaled(const dynamics *k, size_t c, bool position);
 
-/* Computes the n free accelerations M⁻¹Q at the state evaluated last. */
-hamel_status dynamics_free_accelerations(dynamics *k, double *out);
+/* Computes the n free accelerations M⁻¹Q and the n accelerations M⁻¹Aᵀλ that the ideal reactions cause, at the state
+ * evaluated last. a and lambda are results of dynamics_accelerations. If forces contain multipliers, M⁻¹Q is computed
+ * as a − M⁻¹Q^c from the total reaction Q^c. */
+hamel_status dynamics_free_accelerations(dynamics *k, const double *a, const double *lambda, double *out) HAMEL_CHECKED;
 
 /* Returns dh/dt at (t, q, v) with multipliers lambda, or 0 if dh/dt vanishes identically. */
 double dynamics_energy_rate(dynamics *k, double t, const double *q, const double *v, const double *lambda);

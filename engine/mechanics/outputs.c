@@ -43,21 +43,65 @@ static bool has_nonideal(const hamel_equations *e) {
 }
 
 /* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis
- * A94). M (q'' − a) = Aᵀλ + R, where R is the part of the reactions that is not ideal. Gauss's function is therefore ½
- * (Aᵀλ + R)·(q'' − a). */
+ * A94). M (q'' − a) is the total reaction Q^c, so Gauss's function is ½ Q^c·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
-    for (size_t k = 0; k < e->A.count; k++) {
+    for (size_t k = 0; !has_nonideal(e) && k < e->A.count; k++) {
         const matrix_entry *a = &e->A.entries[k];
         graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
         sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, a->column)));
     }
     for (size_t i = 0; has_nonideal(e) && i < e->n; i++) {
-        graph_node force = graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i);
-        sum = graph_add(g, sum, graph_mul(g, force, deviation_of(e, (int32_t)i)));
+        graph_node ideal = graph_symbol(g, SYMBOL_IDEAL, (int32_t)i),
+                   nonideal = graph_symbol(g, SYMBOL_NONIDEAL, (int32_t)i);
+        sum = graph_add(g, sum, graph_mul(g, graph_add(g, ideal, nonideal), deviation_of(e, (int32_t)i)));
     }
     return graph_mul(g, graph_number(g, 0.5), sum);
+}
+
+/* Returns ½ (M q'' − Q − C)ᵀ M⁻¹ (M q'' − Q − C), half of Udwadia's function G_ni (2000, eq. 15). C is the prescribed
+ * reaction of nonideal constraints, including friction. In the motion, M q'' − Q − C is the part Aᵀλ of the reactions
+ * that does no virtual work. The symbols with indices n + i represent M⁻¹Aᵀλ. Multipliers of sticking friction belong
+ * to C. */
+static graph_node gauss_function_of_nonideal(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        if ((size_t)a->row >= e->system->ideal_count) continue;
+        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
+        sum = graph_add(g, sum, graph_mul(g, force, graph_symbol(g, SYMBOL_FREE, (int32_t)e->n + a->column)));
+    }
+    return graph_mul(g, graph_number(g, 0.5), sum);
+}
+
+/* Returns L = T − V, or the lagrangian of the description. */
+static graph_node lagrangian_of(const hamel_equations *e) {
+    size_t count;
+    graph *g = e->system->graph;
+    if (energies_need_momentum(e, graph_number(g, 0), "action") < 0) return GRAPH_NONE;
+    graph_node sum = graph_number(g, 0), *terms = energies_lagrangian_terms(e->system, &count);
+    for (size_t k = 0; terms && k < count; k++) sum = graph_add(g, sum, terms[k]);
+    return terms ? sum : GRAPH_NONE;
+}
+
+/* Returns Σ q_k dp_k/dt, where dp_k/dt = ∂L/∂q_k + forces + reactions. With z = q in the time-integral theorem of
+ * Papastavridis (Intro 7), d/dt Σ p_k q_k = Σ p_k q'_k + Σ q_k dp_k/dt. For particles in Cartesian coordinates, this
+ * is Clausius' virial Σ F·r. */
+static graph_node virial_of(const hamel_equations *e) {
+    graph *g = e->system->graph;
+    const graph_node *slope = energies_slopes(e);
+    graph_node sum = graph_number(g, 0);
+    if (energies_need_momentum(e, sum, "virial") < 0 || !slope) return GRAPH_NONE;
+    for (size_t i = 0; i < e->n; i++) {
+        int32_t k = (int32_t)i;
+        graph_node ideal = has_nonideal(e) ? graph_symbol(g, SYMBOL_IDEAL, k) : ideal_reaction(e, k);
+        graph_node rate = graph_add(g, graph_add(g, slope[i], e->given[i]), ideal);
+        if (has_nonideal(e)) rate = graph_add(g, rate, graph_symbol(g, SYMBOL_NONIDEAL, k));
+        sum = graph_add(g, sum, graph_mul(g, e->system->q[i], rate));
+    }
+    return sum;
 }
 
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
@@ -85,7 +129,10 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
         return GRAPH_NONE;
     case QUANTITY_POWER: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), row_times(e, x, s->v));
     case QUANTITY_GAUSS: return gauss_function(e);
+    case QUANTITY_GAUSS_NONIDEAL: return gauss_function_of_nonideal(e);
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
+    case QUANTITY_ACTION: return system_integral(s, lagrangian_of(e), "");
+    case QUANTITY_VIRIAL: return virial_of(e);
     default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }
 }
@@ -129,6 +176,13 @@ static bool bind_restitutions(hamel_system *s, system_event *at, const loop_scop
     return at->restitutions != NULL;
 }
 
+/* Rejects integrals in the expressions of events. */
+static void reject_integral(hamel_system *s, graph_node node, const char *pointer) {
+    if (node < 0 || !(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_INTEGRAL))) return;
+    (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "events must not depend on integrals over time");
+    hamel_suggest(s->error, "use integrals only in outputs, invariants and checks");
+}
+
 static bool bind_event(hamel_system *s, system_event *at, const system_quantities *quantities) {
     loop_scope scope;
     scope_from(&scope, at->loops, at->loop_count);
@@ -136,9 +190,14 @@ static bool bind_event(hamel_system *s, system_event *at, const system_quantitie
     if (!at->assigned) return false;
     at->when = system_bind(s, &at->described->when, PLACE_OUTPUT, &scope, SYNTAX_CROSSING, quantities);
     if (!bind_restitutions(s, at, &scope, quantities) || !percussions_bind(s, at, &scope, quantities)) return false;
+    reject_integral(s, at->when, at->described->when.pointer);
+    for (size_t k = 0; k < at->described->impulses.count; k++)
+        reject_integral(s, at->restitutions[k], at->described->impulses.items[k].restitution.pointer);
+    for (size_t k = 0; k < at->momentum_count; k++) reject_integral(s, at->momenta[k], at->pointer);
     for (size_t k = 0; k < at->set_count; k++) {
         size_t target = (size_t)at->targets[k], n = s->coordinate_count;
         at->assigned[k] = system_bind(s, at->values[k], PLACE_OUTPUT, &scope, SYNTAX_EXPRESSION, quantities);
+        reject_integral(s, at->assigned[k], at->values[k]->pointer);
         if (target < n && at->assigned[k] >= 0 &&
             (graph_depends(s->graph, at->assigned[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY)))
             system_warn(s, at->values[k]->pointer,

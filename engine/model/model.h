@@ -209,12 +209,17 @@ typedef struct model_continuity {
 } model_continuity;
 
 /* A program of (t, q, q', q'', λ, free accelerations) for quasi-velocities, outputs, invariants, checks and h, in this
- * order. */
+ * order. It also reads the integrals of observed expressions. */
 typedef struct model_observation {
     struct program *program;
     /* output_count includes the quasi-velocities, which come first */
     size_t output_count, invariant_count, check_count, count;
-    bool needs_free;       /* whether observed expressions or events contain free accelerations */
+    bool needs_free; /* whether observed expressions, integrands or events contain free accelerations */
+    /* Program of the integrands of the observed integrals, with the inputs of the observation program except integrals;
+     * NULL if there are none. integral_pointers: JSON Pointers of the expressions that contain the integrals. */
+    struct program *integrands;
+    size_t integral_count;
+    const char **integral_pointers;
     const char **pointers; /* JSON Pointer of each observed expression */
     model_invariant *invariants;
     model_check *checks;
@@ -339,7 +344,7 @@ static inline const char *model_output_name(const hamel_model *model, size_t i) 
 }
 
 /* Lists the programs that a run evaluates repeatedly; an entry is NULL if the model does not have the program. */
-enum { MODEL_RUN_PROGRAMS = 14 };
+enum { MODEL_RUN_PROGRAMS = 15 };
 void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRAMS]);
 
 /* Returns the inputs of a program at a state. Arrays that the program does not read may be NULL. */

@@ -164,6 +164,26 @@ hamel_status model_resolve_observed(hamel_model *model, const hamel_description 
     return model->system->error->status;
 }
 
+/* Compiles the integrands. The pointers are copied, because the caller may free the description. */
+static hamel_status compile_integrands(hamel_model *model) {
+    hamel_system *s = model->system;
+    model_observation *to = &model->observation;
+    if (s->integral_count == 0) return HAMEL_OK;
+    to->integral_count = s->integral_count;
+    to->integral_pointers = arena_alloc(&model->memory, s->integral_count, sizeof *to->integral_pointers);
+    if (!to->integral_pointers) return equations_exhausted(s);
+    for (size_t i = 0; i < s->integral_count; i++) {
+        const char *pointer = s->integral_pointers[i];
+        to->integral_pointers[i] = arena_text(&model->memory, pointer, strlen(pointer));
+        if (!to->integral_pointers[i]) return equations_exhausted(s);
+    }
+    return model_compile(model, &to->integrands, s->integrands, s->integral_count);
+}
+
+static bool reads_free(const program *p) {
+    return p && (program_depends(p) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
+}
+
 hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e, const hamel_observed *o) {
     hamel_system *s = model->system;
     const hamel_description *d = s->description;
@@ -192,7 +212,9 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
         if (!pointers[k]) return equations_exhausted(model->system);
     }
     hamel_status status = model_compile(model, &model->observation.program, nodes, model->observation.count);
+    if (status == HAMEL_OK) status = compile_integrands(model);
     if (status == HAMEL_OK)
-        model->observation.needs_free = (program_depends(model->observation.program) & GRAPH_DEPENDS(SYMBOL_FREE)) != 0;
+        model->observation.needs_free =
+            reads_free(model->observation.program) || reads_free(model->observation.integrands);
     return status;
 }

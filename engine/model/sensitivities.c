@@ -230,7 +230,7 @@ static hamel_status look_at_events(const hamel_model *model) {
     const unsigned multipliers = GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (depends(model->events.roots, GRAPH_DEPENDS(SYMBOL_FREE)) ||
         depends(model->events.jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
-        return refuse_sensitivities(model, "/events", "gauss() has no derivative",
+        return refuse_sensitivities(model, "/events", "gauss() and gauss_nonideal() have no derivatives",
                                     "use another function for the event");
     m->unique_only = m->unique_only || depends(model->events.roots, multipliers) ||
                      depends(model->events.jumps, multipliers) || model->friction.count > 0 ||
@@ -252,14 +252,20 @@ static hamel_status look_at_reactions(const hamel_model *model) {
         "remove lambda() and reaction() from the forces, or the nonideal constraints from the description");
 }
 
+static hamel_status look_at_integrals(const hamel_model *model) {
+    if (model->observation.integral_count == 0) return HAMEL_OK;
+    return refuse_sensitivities(model, model->observation.integral_pointers[0],
+                                "integrals over time have no derivatives", "remove the integral");
+}
+
 static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o) {
     const hamel_system *s = model->system;
     model_sensitivities *m = model->sensitivities;
     for (size_t i = 0; i + s->quasi_count < m->output_count; i++) {
         unsigned needs = graph_depends(s->graph, o->outputs[i]);
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
-            return refuse_sensitivities(model, s->outputs[i].pointer, "gauss() has no derivative",
-                                        "remove this output");
+            return refuse_sensitivities(model, s->outputs[i].pointer,
+                                        "gauss() and gauss_nonideal() have no derivatives", "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }
     return HAMEL_OK;
@@ -276,6 +282,7 @@ hamel_status model_admit_sensitivities(const hamel_model *model, const hamel_obs
                                     "use a formulation other than hamilton or routh");
     hamel_status status = look_at_reactions(model);
     if (status == HAMEL_OK) status = look_at_events(model);
+    if (status == HAMEL_OK) status = look_at_integrals(model);
     return status == HAMEL_OK ? look_at_outputs(model, o) : status;
 }
 

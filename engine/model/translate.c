@@ -54,6 +54,7 @@ void model_run_programs(const hamel_model *model, program *list[MODEL_RUN_PROGRA
                                               model->momenta.rates,
                                               model->friction.bounds,
                                               model->observation.program,
+                                              model->observation.integrands,
                                               model->events.roots,
                                               model->events.nonsmooth};
     memcpy(list, all, sizeof all);

@@ -32,8 +32,9 @@ roots *roots_create(arena *memory, dynamics *k, stick_slip *slips) {
     w->kept = arena_alloc(memory, count, sizeof *w->kept);
     double **values[] = {&w->noise, &w->last_noise, &w->slack, &w->first, &w->low, &w->high, &w->older, &w->trial};
     for (size_t j = 0; j < sizeof values / sizeof *values; j++) *values[j] = arena_doubles(memory, count);
-    double **vectors[] = {&w->q, &w->v, &w->a, &w->free};
+    double **vectors[] = {&w->q, &w->v, &w->a};
     for (size_t j = 0; j < sizeof vectors / sizeof *vectors; j++) *vectors[j] = arena_doubles(memory, n);
+    w->free = arena_doubles(memory, 2 * n);
     w->lambda = arena_doubles(memory, model->m);
     return uncertainty_create(&w->uncertain, memory, k, model->events.roots) && !memory->failed ? w : NULL;
 }
@@ -92,7 +93,7 @@ static hamel_status interpolate_values(roots *w, integrator *steps, double t, do
         status = dynamics_evaluate(w->dynamics, t, w->q, w->v, error);
         if (status == HAMEL_OK) status = dynamics_accelerations(w->dynamics, 0, 0, w->a, w->lambda, error);
         if (status == HAMEL_OK && w->model->observation.needs_free)
-            status = dynamics_free_accelerations(w->dynamics, w->free);
+            status = dynamics_free_accelerations(w->dynamics, w->a, w->lambda, w->free);
     }
     motion_state at = {.t = t, .q = w->q, .v = w->v, .a = w->a, .lambda = w->lambda, .free = w->free};
     return status == HAMEL_OK ? roots_evaluate(w, &at, values, error) : status;

@@ -5,6 +5,7 @@
 #include "engine/dynamics/branch_change.h"
 #include "engine/simulate/events.h"
 #include "engine/simulate/roots.h"
+#include "engine/simulate/time_integrals.h"
 
 struct trajectory {
     const hamel_model *model;
@@ -19,8 +20,12 @@ struct trajectory {
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */
-    double *a, *lambda, *free;  /* a[n], lambda[m], free[n] */
+    double *a, *lambda, *free;  /* a[n], lambda[m], free[2n] (dynamics_free_accelerations) */
     double *observed;           /* values of the observation program */
+    time_integrals integrals;   /* integrals of observed expressions, up to the end of the steps before the last one */
+    double *integral;           /* values of these integrals at t */
+    double *integrand_work;     /* workspace of the integrands; NULL without integrals */
+    double *kept;               /* 4n + 2m: a state, while the integrands are evaluated at other states */
     double *unprojected;        /* 2n: q and v before the projection */
     equation_residual residual; /* residual of the equations of motion when they were last verified */
     long verified_steps;        /* number of steps at that time */

@@ -304,9 +304,10 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
 }
 
 static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
-    unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
-    if (graph_depends(m->s->graph, e) & bad)
-        return fault(m, item, "der() cannot differentiate accelerations or multipliers");
+    unsigned good = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) | GRAPH_DEPENDS(SYMBOL_COORDINATE) |
+                    GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_BRANCH);
+    if (graph_depends(m->s->graph, e) & ~good)
+        return fault(m, item, "der() cannot differentiate accelerations, multipliers, reactions or integrals");
     graph_node rate = system_rate(m->s, e, m->pointer, "the operand of der()");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push_value(m, rate, NULL);
@@ -369,6 +370,20 @@ static const char *known_elsewhere(int quantity) {
     return "";
 }
 
+/* Runs integral(e) or time_mean(e), the integral divided by the elapsed time. At the start, time_mean(e) is e. */
+static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
+    hamel_system *s = m->s;
+    graph *g = s->graph;
+    if (graph_depends(g, e) & GRAPH_DEPENDS(SYMBOL_INTEGRAL))
+        return fault(m, item, "%s() may not contain another integral", quantity_text(item->op));
+    if (!m->quantities || s->binder->waiting_count > 0) return push_value(m, graph_number(g, 0), NULL);
+    graph_node sum = system_integral(s, e, m->pointer);
+    if (item->op == QUANTITY_INTEGRAL) return push_value(m, sum, NULL);
+    graph_node elapsed = system_integral(s, graph_number(g, 1), m->pointer),
+               started = graph_apply(g, GRAPH_GT, elapsed, graph_number(g, 0), GRAPH_NONE);
+    return push_value(m, graph_apply(g, GRAPH_IF, started, graph_div(g, sum, elapsed), e), NULL);
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
@@ -390,6 +405,8 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0]))
             return false;
         break;
+    case QUANTITY_INTEGRAL:
+    case QUANTITY_MEAN: break;
     default:
         if (argument[0].name &&
             !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0]))
@@ -410,6 +427,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         return hamel_suggest(m->s->error, "use it only in outputs, invariants and checks%s", known_elsewhere(item->op)),
                false;
     }
+    if (item->op == QUANTITY_INTEGRAL || item->op == QUANTITY_MEAN) return run_integral(m, item, argument[0].node);
     if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
     size_t faults = m->s->error->count;
     graph_node node = m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index);

@@ -159,6 +159,11 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
     case SYMBOL_MULTIPLIER: text_buffer_printf(out, "lambda(%s)", s->constraints[index].name); return;
     case SYMBOL_IDEAL: text_buffer_printf(out, "ideal(%s)", s->coordinates[index].name); return;
     case SYMBOL_NONIDEAL: text_buffer_printf(out, "nonideal(%s)", s->coordinates[index].name); return;
+    case SYMBOL_INTEGRAL:
+        text_buffer_puts(out, "integral(");
+        graph_print(s->graph, s->integrands[index], system_name_symbol, context, out);
+        text_buffer_puts(out, ")");
+        return;
     case SYMBOL_BRANCH: name_branch(s, &s->nonsmooth[index], out); return;
     default: text_buffer_printf(out, "#%d", (int)index); return;
     }

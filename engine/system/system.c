@@ -266,6 +266,18 @@ graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, co
     return graph_rate(s->graph, node);
 }
 
+graph_node system_integral(hamel_system *s, graph_node integrand, const char *pointer) {
+    size_t i = 0, pointers = s->integral_count;
+    if (integrand < 0) return GRAPH_NONE;
+    while (i < s->integral_count && s->integrands[i] != integrand) i++;
+    if (i == s->integral_count && (!binder_append(s, &s->integral_pointers, &pointers, &s->integral_pointer_capacity,
+                                                  &pointer, sizeof pointer, pointer) ||
+                                   !binder_append(s, &s->integrands, &s->integral_count, &s->integral_capacity,
+                                                  &integrand, sizeof integrand, pointer)))
+        return GRAPH_NONE;
+    return graph_symbol(s->graph, SYMBOL_INTEGRAL, (int32_t)i);
+}
+
 static void add_action(hamel_system *s, system_action action) {
     action.origin = s->origin;
     binder_append(s, &s->actions, &s->action_count, &s->action_capacity, &action, sizeof action, "");

@@ -263,6 +263,10 @@ typedef struct hamel_system {
 
     system_continuous *continuous;
     size_t continuous_count, continuous_capacity;
+    /* integrands of the symbols SYMBOL_INTEGRAL, and JSON Pointers of the expressions that contain the integrals */
+    graph_node *integrands;
+    const char **integral_pointers;
+    size_t integral_count, integral_capacity, integral_pointer_capacity;
     bool complete; /* true once the equations are complete: expressions bound later are only observed */
 
     size_t particle_count, particle_capacity;
@@ -312,7 +316,7 @@ hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, co
     X(NONIDEAL, "parameters, time, coordinates, velocities, ideal reactions and multipliers", 0xaf) \
     X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)              \
     X(DEFINITION, "anything but derived quantities", 0x3f)                                          \
-    X(OUTPUT, "anything", 0x1ff)
+    X(OUTPUT, "anything", 0x9ff)
 
 typedef enum system_place {
 #define X(name, meaning, mask) PLACE_##name,
@@ -346,6 +350,9 @@ bool system_interrupted(hamel_system *s);
 /* Returns d/dt of a node along the motion. Records that the node must be continuous, unless the equations are already
  * complete. `what` names the node in messages and must be a static string. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
+/* Returns the symbol of the integral of a node over the time since the start of the run. Equal integrands share one
+ * symbol. On failure, adds an error at `pointer` and returns GRAPH_NONE. */
+graph_node system_integral(hamel_system *s, graph_node integrand, const char *pointer);
 /* Records that a node must be continuous, without differentiating it. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);
 

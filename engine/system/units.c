@@ -290,8 +290,8 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     case SYMBOL_TIME: return intern(s, (unit){.scale = 1, .power[2] = 1});
     case SYMBOL_COORDINATE: return coordinate_unit(s, i);
     case SYMBOL_VELOCITY: return per_second(s, coordinate_unit(s, i), 1);
-    case SYMBOL_ACCELERATION:
-    case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i), 2);
+    case SYMBOL_ACCELERATION: return per_second(s, coordinate_unit(s, i), 2);
+    case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i % s->coordinate_count), 2);
     case SYMBOL_MULTIPLIER: return multiplier_unit(s, i);
     case SYMBOL_IDEAL:
     case SYMBOL_NONIDEAL: return units_times(s, s->units->energy, coordinate_unit(s, i), -1);
@@ -299,8 +299,14 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     }
 }
 
-/* Returns the expression that determines the unit of a parameter without `unit`, or GRAPH_NONE for a bare number. */
+static bool is_integral(const graph_cell *cell) {
+    return cell->op == GRAPH_IS_SYMBOL && cell->kind == SYMBOL_INTEGRAL;
+}
+
+/* Returns the expression that determines the unit of a parameter without `unit` or of an integral, or GRAPH_NONE for a
+ * bare number. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
+    if (is_integral(cell)) return s->integrands[cell->as.index];
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;
     if (s->units->parameter[cell->as.index] != UNKNOWN) return GRAPH_NONE;
     const bind_slot *slot = &s->binder->slots[cell->as.index];
@@ -343,7 +349,8 @@ static int32_t unit_of(hamel_system *s, graph_node root, const char *pointer) {
         }
         depth--;
         if (u->of[node] != UNSEEN) continue; /* the node was pushed twice and has its unit already */
-        u->of[node] = behind != GRAPH_NONE       ? of[0]
+        u->of[node] = is_integral(&cell)         ? per_second(s, of[0], -1)
+                      : behind != GRAPH_NONE     ? of[0]
                       : cell.op < GRAPH_OP_COUNT ? combine_units(s, pointer, node, of)
                                                  : leaf_unit(s, &cell);
     }

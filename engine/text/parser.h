@@ -52,7 +52,12 @@ typedef enum syntax_kind {
     X(VELOCITY_RESIDUAL, "velocity_residual", "n")   \
     X(POWER, "power", "n")                           \
     X(GAUSS, "gauss", "")                            \
-    X(ACCELERATION_ENERGY, "acceleration_energy", "")
+    X(GAUSS_NONIDEAL, "gauss_nonideal", "")          \
+    X(ACCELERATION_ENERGY, "acceleration_energy", "") \
+    X(INTEGRAL, "integral", "e")                     \
+    X(MEAN, "time_mean", "e")                        \
+    X(ACTION, "action", "")                          \
+    X(VIRIAL, "virial", "")
 /* clang-format on */
 
 typedef enum syntax_quantity {

@@ -150,6 +150,12 @@ call run struck.json --format ndjson; code_is 0 && grep -q '"impact":{"percussio
 report $? "records of events contain the impulses"
 call analyze system.json --displacements; code_is 0 && grep -q '^    virtual .*D(x).* = 0$' out && grep -q '^  branches of the configurations: 1$' out && cp out displacements.txt
 report $? "virtual displacements are written"
+call analyze system.json --gauss --hamilton --bracket 'y*p_x, energy()' --canonical 'p_x,p_y;-x,-y'; code_is 0 && grep -q '^  gauss_nonideal() .*, largest slope ' out && grep -q '^  verdict  *it holds$' out && grep -q '^  \[y\*p_x, energy()\] = ' out && grep -q '^  verdict  *canonical$' out && cp out principles.txt
+report $? "Gauss's functions, Hamilton's principle and brackets are found"
+call analyze system.json --bracket 'x, q'; code_is 3 && grep -q -- '--bracket:1: unknown name `q`' err
+report $? "an unknown name in a bracket is reported"
+call analyze system.json --bracket x; code_is 2 && grep -q 'two functions F,G' err
+report $? "a bracket of one function is rejected"
 call analyze system.json --relax rid; code_is 3 && grep -q 'no constraint `rid` to relax' err && grep -q 'did you mean `rod`' err
 report $? "an unknown constraint to relax is reported"
 call analyze system.json --linearize --about rest; code_is 2 && grep -q 'initial' err
@@ -218,6 +224,8 @@ call analyze system.json --forces --relax rod; code_is 0 && cmp -s out forces.tx
 report $? "forces and a reaction from a server have the same bytes"
 call analyze struck.json --impulses; code_is 0 && cmp -s out impulses.txt
 report $? "the classification of impulses from a server has the same bytes"
+call analyze system.json --gauss --hamilton --bracket 'y*p_x, energy()' --canonical 'p_x,p_y;-x,-y'; code_is 0 && cmp -s out principles.txt
+report $? "analyses of principles from a server have the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "equations from a server have the same bytes"
 call equations system.json --explicit; code_is 0 && cmp -s out explicit.txt

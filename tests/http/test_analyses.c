@@ -202,6 +202,25 @@ static void virtual_displacements_are_listed(void **state) {
     cJSON_Delete(found);
 }
 
+static void principles_and_brackets_are_analysed(void **state) {
+    (void)state;
+    char body[3000];
+    const char *asked =
+        ", \"analyses\": [\"gauss\", \"hamilton\", \"bracket\", \"canonical\"], \"options\": {\"bracket\": "
+        "{\"first\": \"phi\", \"second\": \"p_phi\"}, \"canonical\": {\"Q\": [\"x\", \"y\", \"2*phi\"],"
+        "\"P\": [\"p_x\", \"p_y\", \"p_phi\"]}}";
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type, request_with(body, sizeof body, "phi", asked), 200);
+    assert_true(
+        cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(found, "gauss"), "reactions")));
+    assert_true(
+        cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(found, "hamilton"), "holds")));
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(found, "bracket"), "value"), "1");
+    const cJSON *canonical = cJSON_GetObjectItemCaseSensitive(found, "canonical");
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(canonical, "canonical")));
+    assert_string_equal(json_text_of(cJSON_GetObjectItemCaseSensitive(canonical, "failing"), "first"), "Q3");
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -236,6 +255,12 @@ static void errors_point_into_the_body(void **state) {
                         "/options/equations/format");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "/analysis");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"bracket\"]"), "/options");
+    expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"canonical\"]"), "/options");
+    expect_option_fault("bracket", "{\"bracket\": {\"first\": \"x\", \"second\": \"x +\"}}", "/options/bracket/second");
+    expect_option_fault("canonical", "{\"canonical\": {\"Q\": [\"x\"], \"P\": [\"p_x\"]}}", "/options/canonical");
+    expect_option_fault("canonical", "{\"canonical\": {\"Q\": [\"x\", 1], \"P\": [\"p_x\"]}}",
+                        "/options/canonical/Q/1");
     expect_fault("{\"analyses\": [\"structure\"]}", "");
     expect_fault("[]", "");
     expect_fault("{\"system\": 3}", "/system");
@@ -261,6 +286,7 @@ int main(void) {
         cmocka_unit_test(a_constraint_is_relaxed),
         cmocka_unit_test(the_impulses_of_events_are_classified),
         cmocka_unit_test(virtual_displacements_are_listed),
+        cmocka_unit_test(principles_and_brackets_are_analysed),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

@@ -256,9 +256,11 @@ static void print_shocks(const cJSON *impulses) {
     for (const cJSON *s = impulses->child; s != NULL; s = s->next) print_shock(s);
 }
 
-/* If the verification found that formulations disagree, returns CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
+/* If the verification found that formulations disagree, or if Hamilton's principle does not hold, returns
+ * CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
 static int verdict_of(const cJSON *answer) {
-    const cJSON *verification = json_at(answer, "verification");
+    const cJSON *verification = json_at(answer, "verification"), *hamilton = json_at(answer, "hamilton");
+    if (hamilton != NULL && !cJSON_IsTrue(json_at(hamilton, "holds"))) return CLI_CHECK_FAILED;
     return verification == NULL || cJSON_IsTrue(json_at(verification, "agree")) ? CLI_OK : CLI_CHECK_FAILED;
 }
 
@@ -271,6 +273,10 @@ static void print_text(const cJSON *answer) {
     if (json_at(answer, "forces") != NULL) cli_print_forces(answer);
     if (json_at(answer, "relaxation") != NULL) cli_print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "impulses") != NULL) print_shocks(json_at(answer, "impulses"));
+    if (json_at(answer, "gauss") != NULL) cli_print_gauss(json_at(answer, "gauss"));
+    if (json_at(answer, "hamilton") != NULL) cli_print_hamilton(json_at(answer, "hamilton"));
+    if (json_at(answer, "bracket") != NULL) cli_print_bracket(json_at(answer, "bracket"));
+    if (json_at(answer, "canonical") != NULL) cli_print_canonical(json_at(answer, "canonical"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -290,6 +296,70 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
     return count;
 }
 
+enum { MOST_FUNCTIONS = 2 * HAMEL_CANONICAL_MOST + 2 };
+
+/* Splits a text at separators outside of parentheses and brackets into at most `most` functions, which point into
+ * `text`. Errors name the option. Modifies `text`. */
+static size_t split_functions(char *text, char separator, const char *option, hamel_argument *functions, size_t most) {
+    size_t count = 0, depth = 0;
+    char *first = text;
+    for (char *at = text; count < most; at++) {
+        bool ends = *at == '\0';
+        if (*at == '(' || *at == '[') depth++;
+        if ((*at == ')' || *at == ']') && depth > 0) depth--;
+        if (!ends && (depth > 0 || *at != separator)) continue;
+        *at = '\0';
+        functions[count++] = (hamel_argument){first + strspn(first, " "), option};
+        first = at + 1;
+        if (ends) break;
+    }
+    return count;
+}
+
+static int say_usage(const char *message) {
+    cli_say("%s", message);
+    return CLI_USAGE;
+}
+
+/* Reads the values of --bracket and --canonical from texts[2], copies of these values, into the options. Returns
+ * CLI_USAGE after reporting an error. */
+static int read_functions(char *const *texts, hamel_argument *functions, api_analysis_options *options) {
+    static const char option[] = "--canonical";
+    hamel_argument halves[3];
+    hamel_transformation *t = &options->transformation;
+    if (texts[0] != NULL && split_functions(texts[0], ',', "--bracket", functions, 3) != 2)
+        return say_usage("--bracket needs two functions F,G, separated by a comma");
+    if (texts[0] != NULL) memcpy(options->bracket, functions, sizeof options->bracket);
+    if (texts[1] == NULL) return CLI_OK;
+    if (split_functions(texts[1], ';', option, halves, 3) != 2)
+        return say_usage("--canonical needs Q1,Q2,...;P1,P2,...: new coordinates, a semicolon, and new momenta");
+    t->pointer = option;
+    t->Q = functions;
+    t->Q_count = split_functions((char *)halves[0].name, ',', option, functions, MOST_FUNCTIONS / 2);
+    t->P = functions + t->Q_count;
+    t->P_count = split_functions((char *)halves[1].name, ',', option, functions + t->Q_count, MOST_FUNCTIONS / 2);
+    return CLI_OK;
+}
+
+/* Adds the options that are lists, and analyses the file. */
+static int analyze_with(const cli_arguments *arguments, const api_analysis_options *others, bool as_json) {
+    api_analysis_options options = *others;
+    static const char *const names[] = {"bracket", "canonical", "inputs"};
+    hamel_argument inputs[API_MOST_INPUTS], functions[MOST_FUNCTIONS];
+    char *texts[3] = {NULL, NULL, NULL};
+    int status = CLI_OK;
+    for (int k = 0; k < 3; k++) {
+        const char *given = cli_option_value(arguments, names[k]);
+        if (given != NULL && (texts[k] = strdup(given)) == NULL) status = cli_say_no_memory();
+    }
+    options.inputs = inputs;
+    if (texts[2] != NULL) options.input_count = split_names(texts[2], inputs, API_MOST_INPUTS);
+    if (status == CLI_OK) status = read_functions(texts, functions, &options);
+    if (status == CLI_OK) status = cli_analyses(arguments, &options, print_answer, &as_json);
+    for (int k = 0; k < 3; k++) free(texts[k]);
+    return status;
+}
+
 static int analyze_file(const cli_arguments *arguments) {
     static const char *const formats[] = {"text", "json"}, *const places[] = {"initial", "equilibrium"},
                              *const notations[] = {"text", "latex"};
@@ -299,7 +369,9 @@ static int analyze_file(const cli_arguments *arguments) {
     } analyses[] = {{"verify", API_VERIFICATION},     {"equilibrium", API_EQUILIBRIUM},
                     {"linearize", API_LINEARIZATION}, {"forces", API_FORCES},
                     {"relax", API_RELAXATION},        {"displacements", API_DISPLACEMENTS},
-                    {"impulses", API_IMPULSES}};
+                    {"impulses", API_IMPULSES},       {"gauss", API_GAUSS},
+                    {"hamilton", API_HAMILTON},       {"bracket", API_BRACKET},
+                    {"canonical", API_CANONICAL}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about, notation;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -313,16 +385,7 @@ static int analyze_file(const cli_arguments *arguments) {
     options.about_equilibrium = about == 1;
     options.forces_notation = options.displacements_notation =
         notation == 1 ? HAMEL_NOTATION_LATEX : HAMEL_NOTATION_TEXT;
-    hamel_argument inputs[API_MOST_INPUTS];
-    const char *given = cli_option_value(arguments, "inputs");
-    char *text = strdup(given != NULL ? given : "");
-    if (text == NULL) return cli_say_no_memory();
-    options.inputs = inputs;
-    options.input_count = split_names(text, inputs, API_MOST_INPUTS);
-    bool as_json = format == 1;
-    status = cli_analyses(arguments, &options, print_answer, &as_json);
-    free(text);
-    return status;
+    return analyze_with(arguments, &options, format == 1);
 }
 
 const cli_command cli_analyze = {
@@ -370,11 +433,26 @@ const cli_command cli_analyze = {
         "for which restitutions supply the missing equations. The counts omit constraints that are marked `if "
         "active`,\n"
         "because other events decide whether they act; each of them adds one impulse and one equation.\n\n"
+        "With --gauss, the output contains Gauss's function G = (q'' - a)^T M (q'' - a)/2 in the initial state, and\n"
+        "Udwadia's function G_ni, in which a includes the prescribed reactions C of nonideal constraints (Udwadia\n"
+        "2000, eq. 15, times 1/2). A slope is the derivative along a change d of the accelerations that the\n"
+        "constraints allow, with d^T M d = 1. All slopes of G_ni vanish. Those of G vanish if C does no virtual "
+        "work.\n\n"
+        "With --hamilton, the system is run. For random virtual displacements dq that satisfy A dq = 0 (Hoelder), the\n"
+        "integral of dL + Q dq over time must vanish if dq vanishes at both ends (Hamilton's principle). Otherwise it\n"
+        "must equal the change of p dq from start to stop (law of varying action). The errors are relative to the\n"
+        "terms of the integral. Displacements that violate the constraints show the work of the reactions. The first\n"
+        "event that changes the motion ends the interval.\n\n"
+        "With --bracket, F and G are expressions. They may contain the momentum p_x of each coordinate x, velocities\n"
+        "(which momenta replace), and functions such as jacobi_integral(), which is H. The bracket is the sum of\n"
+        "dF/dx dG/dp_x - dF/dp_x dG/dx, so that [F,H] is the rate of F if all forces have a potential. With\n"
+        "--canonical, [Qi,Qj] = 0, [Pi,Pj] = 0 and [Qi,Pi] = 1 are checked with expressions.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
         "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
         "  hamel analyze disk.json --verify\n"
+        "  hamel analyze pendulum.json --bracket 'theta, jacobi_integral()'\n"
         "  hamel examples coin_on_incline | hamel analyze - --format json\n",
     .options =
         (const cli_option[]){
@@ -392,6 +470,10 @@ const cli_command cli_analyze = {
             {"notation", "NAME", NULL, "write the expressions of --displacements and --forces as text or latex (text)"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"impulses", NULL, NULL, "show the types of constraints and the indeterminacy of events with impulses"},
+            {"gauss", NULL, NULL, "show Gauss's functions, their slopes and the ideal and nonideal reactions"},
+            {"bracket", "F,G", NULL, "show the Poisson bracket of two functions of coordinates and momenta p_x"},
+            {"canonical", "Q;P", NULL, "check whether Q1,Q2,...;P1,P2,... is a canonical transformation"},
+            {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if it does not hold"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

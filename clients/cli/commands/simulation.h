@@ -37,6 +37,12 @@ void cli_print_displacements(const cJSON *displacements);
 void cli_print_forces(const cJSON *answer);
 void cli_print_relaxation(const cJSON *r);
 
+/* Print analyses of principles as text (print_principles.c). */
+void cli_print_gauss(const cJSON *gauss);
+void cli_print_hamilton(const cJSON *hamilton);
+void cli_print_bracket(const cJSON *bracket);
+void cli_print_canonical(const cJSON *canonical);
+
 /* Options shared by several commands. */
 /* clang-format off */
 #define CLI_SETTING_OPTIONS                                                                                            \
