@@ -127,7 +127,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     program_inputs in = motion_inputs(l->dynamics, &at);
     program_evaluate(model->observation.program, &in, l->dynamics->observed_work, l->observed);
     for (size_t i = 0; i < model->observation.count && status == HAMEL_OK; i++)
-        if (is_always_required(model, i)) status = require_number(l, i, error);
+        if (!isfinite(l->observed[i]) && is_always_required(model, i)) status = require_number(l, i, error);
     return status;
 }
 
@@ -224,6 +224,12 @@ static bool needs_motion(const trajectory *l) {
            (program_depends(model->observation.program) & motion);
 }
 
+/* Returns true if a row or check needs the dynamics program. Without constraints, and if velocities are the states of
+ * the integration, rows that do not need the motion need only the outputs and the energy. */
+static bool needs_dynamics(const trajectory *l, bool motion) {
+    return motion || l->model->m > 0 || !l->integrator->plain;
+}
+
 /* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. If `motion` is false, omits
  * accelerations and multipliers. */
 static hamel_status evaluate_state(trajectory *l, bool motion, hamel_error *error) {
@@ -232,11 +238,14 @@ static hamel_status evaluate_state(trajectory *l, bool motion, hamel_error *erro
     bool between = false; /* whether state and accelerations are interpolated */
     double worst = 0;
     hamel_status status = HAMEL_OK;
-    memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
+    if (projected) memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
+    l->has_dynamics = !l->integrator || needs_dynamics(l, motion);
     if (!l->dynamics->survey.done) status = rank_survey_find(l->dynamics, l->t, l->q, l->v);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
-    status = projected ? dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error)
-                       : dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
+    if (projected)
+        status = dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error);
+    else if (l->has_dynamics)
+        status = dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ON_CONSTRAINTS)) return fail_projection(l, error);
     if (status == HAMEL_OK && motion) {
         status = solve_motion(l, projected, &between, error);
@@ -264,7 +273,7 @@ static hamel_status keep_constants(trajectory *l, hamel_error *error) {
 static hamel_status evaluate_at(trajectory *l, double t, bool motion, hamel_error *error) {
     l->t = t;
     if (!l->integrator) return evaluate_here(l, error);
-    dynamics_recall(l->dynamics, &l->recalled);
+    if (needs_dynamics(l, motion)) dynamics_recall(l->dynamics, &l->recalled);
     hamel_status status = integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error);
     if (status == HAMEL_OK && l->sensitivities)
         status = integrator_interpolate_sensitivities(l->integrator, t, l->sensitive, error);

@@ -22,6 +22,7 @@ struct trajectory {
     double *a, *lambda, *free;  /* a[n], lambda[m], free[n] */
     double *observed;           /* values of the observation program */
     double *unprojected;        /* 2n: q and v before the projection */
+    bool has_dynamics;          /* whether the dynamics program was evaluated at this state */
     equation_residual residual; /* residual of the equations of motion when they were last verified */
     long verified_steps;        /* number of steps at that time */
     double work, event_work;    /* W, and the part of W that events have added */

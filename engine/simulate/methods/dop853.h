@@ -9,6 +9,7 @@
 /* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state; row 12 has the weights of the new state. The
  * three stages after stage 12 serve the continuous extension only. Rows are padded with zeros. */
 enum { DOP853_STAGES = 12, DOP853_ALL = 16, DOP853_ROWS = 4, DOP853_TERMS = 7 };
+enum { DOP853_PAIR = 2 }; /* components that are summed together at the end of a vector */
 enum { DOP853_VECTORS = 3 + DOP853_ALL + DOP853_TERMS }; /* work vectors for one integration */
 extern const double dop853_c[DOP853_ALL], dop853_a[DOP853_ALL][DOP853_ALL];
 
