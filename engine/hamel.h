@@ -181,7 +181,7 @@ typedef struct hamel_summary {
     hamel_residual *residuals;
     size_t residual_count;
     double max_work_balance_error; /* largest |E − E0 − ∫ energy_rate dt| of all states evaluated; E: Jacobi integral */
-    double energy_tolerance;       /* first-order effect of rtol and atol on E; largest of all states evaluated */
+    double energy_tolerance;      /* first-order effect of rtol and atol on E; largest over states, not over all rows */
     double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
                                       their terms; largest of all verified states; NaN for a member in a SIMD lane */
     double scaled_residual; /* largest constraint residual of rows that are not projected, relative to its terms */

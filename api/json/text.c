@@ -14,7 +14,7 @@
 enum { TEXT_MAX = 512 * 1024 * 1024 };
 
 void json_text_string(text_buffer *out, const char *text) {
-    text_buffer_add(out, "\"", 1);
+    text_buffer_put(out, '"');
     const char *plain = text; /* start of the characters still to be added, which need no escape */
     const char *p = text;
     for (; *p != '\0'; p++) {
@@ -30,7 +30,7 @@ void json_text_string(text_buffer *out, const char *text) {
             text_buffer_printf(out, "\\u%04x", (unsigned)c);
     }
     text_buffer_add(out, plain, (size_t)(p - plain));
-    text_buffer_add(out, "\"", 1);
+    text_buffer_put(out, '"');
 }
 
 void json_text_number(text_buffer *out, double value) {
@@ -47,11 +47,13 @@ void json_text_numbers(text_buffer *out, const double *values, size_t count) {
     }
 }
 
-/* One open list or object, and the number of items already written. */
+enum { USUAL_DEPTH = 16 }; /* depth of the levels on the stack; chosen */
+
+/* One open list or object. */
 typedef struct level {
-    const cJSON **items;
-    size_t count, next;
-    bool object;
+    const cJSON *next;   /* item to write next, if the order is that of the tree */
+    const cJSON **items; /* sorted items to write next, up to NULL; NULL if the order is that of the tree */
+    bool object, begun;  /* begun: an item has been written */
 } level;
 
 typedef struct walk {
@@ -67,20 +69,37 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp((*left)->string, (*right)->string);
 }
 
-static bool enter_list(walk *w, const cJSON *value) {
+/* Returns the items of an object sorted by their keys, followed by NULL. Returns NULL if out of memory. */
+static const cJSON **sorted_items(walk *w, const cJSON *object) {
     size_t count = 0;
-    for (const cJSON *c = value->child; c != NULL; c = c->next) count++;
-    const cJSON **items = arena_alloc(&w->memory, count, sizeof(const cJSON *));
-    level *levels = arena_grow(&w->memory, w->levels, &w->capacity, w->depth + 1, sizeof *levels);
-    if (items == NULL || levels == NULL) return false;
-    w->levels = levels;
+    for (const cJSON *c = object->child; c != NULL; c = c->next) count++;
+    const cJSON **items = arena_alloc(&w->memory, count + 1, sizeof(const cJSON *));
+    if (items == NULL) return NULL;
     size_t k = 0;
-    for (const cJSON *c = value->child; c != NULL; c = c->next) items[k++] = c;
+    for (const cJSON *c = object->child; c != NULL; c = c->next) items[k++] = c;
+    items[count] = NULL;
+    qsort(items, count, sizeof(const cJSON *), compare_keys);
+    return items;
+}
+
+static bool enter_list(walk *w, const cJSON *value) {
     bool object = cJSON_IsObject(value);
-    if (object && w->sorted) qsort(items, count, sizeof(const cJSON *), compare_keys);
-    levels[w->depth++] = (level){.items = items, .count = count, .object = object};
-    text_buffer_puts(w->out, object ? "{" : "[");
+    level entered = {.next = value->child, .object = object};
+    level *levels = arena_grow(&w->memory, w->levels, &w->capacity, w->depth + 1, sizeof *levels);
+    if (levels == NULL) return false;
+    w->levels = levels;
+    if (object && w->sorted && !(entered.items = sorted_items(w, value))) return false;
+    levels[w->depth++] = entered;
+    text_buffer_put(w->out, object ? '{' : '[');
     return true;
+}
+
+/* Returns the next item of a level, or NULL after the last one. */
+static const cJSON *next_item(level *l) {
+    if (l->items != NULL) return *l->items != NULL ? *l->items++ : NULL;
+    const cJSON *item = l->next;
+    if (item != NULL) l->next = item->next;
+    return item;
 }
 
 static bool write_value(walk *w, const cJSON *value) {
@@ -102,16 +121,17 @@ static bool write_tree(walk *w, const cJSON *tree) {
     if (!write_value(w, tree)) return false;
     while (w->depth > 0) {
         level *top = &w->levels[w->depth - 1];
-        if (top->next == top->count) {
-            text_buffer_puts(w->out, top->object ? "}" : "]");
+        const cJSON *item = next_item(top);
+        if (item == NULL) {
+            text_buffer_put(w->out, top->object ? '}' : ']');
             w->depth--;
             continue;
         }
-        if (top->next > 0) text_buffer_puts(w->out, ",");
-        const cJSON *item = top->items[top->next++];
+        if (top->begun) text_buffer_put(w->out, ',');
+        top->begun = true;
         if (top->object) {
             json_text_string(w->out, item->string);
-            text_buffer_puts(w->out, ":");
+            text_buffer_put(w->out, ':');
         }
         if (!write_value(w, item)) return false;
     }
@@ -121,8 +141,9 @@ static bool write_tree(walk *w, const cJSON *tree) {
 static char *print(const cJSON *tree, bool sorted) {
     if (tree == NULL) return NULL;
     text_buffer out;
+    level usual[USUAL_DEPTH];
     text_buffer_init(&out, TEXT_MAX);
-    walk w = {.sorted = sorted, .out = &out};
+    walk w = {.levels = usual, .capacity = USUAL_DEPTH, .sorted = sorted, .out = &out};
     arena_init(&w.memory, 0);
     bool done = write_tree(&w, tree);
     arena_free(&w.memory);

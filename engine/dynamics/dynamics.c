@@ -97,13 +97,22 @@ void dynamics_recall(dynamics *k, const dynamics_memory *memory) {
     k->rest = memory->rest;
     if (k->motion.basis) velocity_basis_recall(k->motion.basis);
     kkt_recall(k->all, memory->all);
-    kkt_recall(k->positions, memory->positions);
-    kkt_recall(k->velocities, memory->velocities);
+    if (k->positions != k->all) kkt_recall(k->positions, memory->positions);
+    if (k->velocities != k->all) kkt_recall(k->velocities, memory->velocities);
 }
 
 bool dynamics_is_regular(const dynamics *k) {
     return !k->singular_mass && k->rest == 0 && kkt_is_regular(k->all) && kkt_is_regular(k->positions) &&
            kkt_is_regular(k->velocities);
+}
+
+/* Returns true if all values that a program has just stored are finite. Values are loaded one by one if they are few,
+ * because a wide load of values just stored as scalars would stall on the store buffer. */
+static inline bool are_finite(const double *values, size_t count) {
+    if (count > SMALL) return all_finite(values, count);
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
 }
 
 /* Evaluates the program `accelerations` at the state (q, v), and stores the state. Returns false if a pivot is too
@@ -126,8 +135,7 @@ static inline bool solve_at_once(dynamics *k, double t, const double *q, const d
         if (lambda) memcpy(lambda, solved + n, m * sizeof *lambda);
         return all_finite(solved, n + m);
     }
-    /* scalar loads, because wider loads of values just stored as scalars would stall on the store buffer */
-    for (size_t i = 0; i < n + m; i++) {
+    for (size_t i = 0; i < n + m; i++) { /* scalar loads, as in are_finite */
         if (!isfinite(solved[i])) return false;
         if (i < n)
             a[i] = solved[i];
@@ -294,7 +302,7 @@ static hamel_status evaluate_again(dynamics *k, bool omit_mass, hamel_error *err
     for (size_t i = 0; i < k->masked_count; i++) k->values[k->masked[i]] = 0;
     k->without_mass = omit_mass;
     if (model->dynamics.mass && !omit_mass) dynamics_expand_mass(k);
-    if (all_finite(k->values, omit_mass ? model->dynamics.count : model->dynamics.value_count)) return HAMEL_OK;
+    if (are_finite(k->values, omit_mass ? model->dynamics.count : model->dynamics.value_count)) return HAMEL_OK;
     if (!error) return HAMEL_NOT_FINITE;
     return model_not_finite(model, model->dynamics.program, &in, k->dynamics_work, k->t, "",
                             "a value in the equations of motion", error);

@@ -90,9 +90,19 @@ hamel_status dynamics_approach_positions(dynamics *k, double rate, double *dq) {
     return status;
 }
 
+/* Returns true if all residuals of a level are exactly 0, as those of a level without constraints. */
+static bool is_exact(const dynamics *k, bool position) {
+    const double *residual = dynamics_level(k, position);
+    size_t c = 0;
+    while (c < k->model->m && residual[c] == 0) c++;
+    return c == k->model->m;
+}
+
 static hamel_status project_level(dynamics *k, double t, double *q, double *v, double *step, bool position,
                                   double *worst, hamel_error *error) {
     double before = INFINITY;
+    *worst = 0;
+    if (is_exact(k, position)) return HAMEL_OK; /* saves the scales */
     for (int i = 0; i < PROJECT_ITERATIONS; i++) {
         if (!(before < SHORT_STEP)) find_scales(k, position);
         *worst = largest_residual(k, position);

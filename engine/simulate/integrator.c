@@ -472,13 +472,16 @@ const char *integrator_method(const integrator *w) {
 }
 
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
-    bool here = t == w->t || w->previous == w->t;
-    const double *y = here ? w->y : w->dense;
+    bool here = t == w->t || w->previous == w->t, direct = !here && w->plain && !w->model->dynamics.energy_rate;
+    double *dense = direct && v == q + w->n ? q : w->dense; /* copies take as long as a short interpolation */
+    const double *y = here ? w->y : dense;
     assert(here || (t >= w->previous && t <= w->t));
     w->evaluating_dense = true;
-    bool found = here || w->kind->interpolate(w->stepper, t, w->dense);
+    bool found = here || w->kind->interpolate(w->stepper, t, dense);
     w->evaluating_dense = false;
     if (!found) return explain_step(w, STEP_NOT_EVALUATED, error);
+    *work = 0;
+    if (dense == q) return HAMEL_OK;
     memcpy(q, y, w->n * sizeof *q);
     memcpy(v, w->plain ? y + w->n : w->velocity, w->n * sizeof *v); /* w->velocity is an initial guess */
     *work = w->model->dynamics.energy_rate ? y[w->state_count] : 0;

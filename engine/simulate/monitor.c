@@ -2,6 +2,7 @@
  * summaries. */
 #include "engine/simulate/monitor.h"
 
+#include "engine/base/larger.h"
 #include "engine/base/tolerances.h"
 #include "engine/dynamics/redundancy_report.h"
 
@@ -102,11 +103,11 @@ hamel_status monitor_redundancy(monitor *o, const trajectory *l, hamel_error *er
 static void add_residuals(hamel_summary *s, const trajectory *l) {
     double scaled[2] = {0, 0};
     if (l->model->settings.projection != HAMEL_PROJECTION_ON) dynamics_residuals(l->dynamics, &scaled[0], &scaled[1]);
-    s->scaled_residual = fmax(s->scaled_residual, fmax(scaled[0], scaled[1]));
+    s->scaled_residual = larger(s->scaled_residual, larger(scaled[0], scaled[1]));
     const double *position = dynamics_position(l->dynamics), *velocity = dynamics_velocity(l->dynamics);
     for (size_t c = 0; c < s->residual_count; c++) {
-        s->residuals[c].position = fmax(s->residuals[c].position, fabs(position[c]));
-        s->residuals[c].velocity = fmax(s->residuals[c].velocity, fabs(velocity[c]));
+        s->residuals[c].position = larger(s->residuals[c].position, fabs(position[c]));
+        s->residuals[c].velocity = larger(s->residuals[c].velocity, fabs(velocity[c]));
     }
 }
 
@@ -115,7 +116,7 @@ static void add_invariants(hamel_summary *s, const trajectory *l, bool first) {
     for (size_t i = 0; i < s->invariant_count; i++) {
         hamel_invariant_result *r = &s->invariants[i];
         if (first) r->initial = values[i];
-        r->max_drift = fmax(r->max_drift, fabs(values[i] - r->initial));
+        r->max_drift = larger(r->max_drift, fabs(values[i] - r->initial));
     }
 }
 
@@ -184,9 +185,9 @@ void monitor_add(monitor *o, const trajectory *l, bool row, bool after_event) {
         o->settled_rank = motion_rank(&l->dynamics->motion);
     }
     s->max_work_balance_error =
-        fmax(s->max_work_balance_error, fabs(trajectory_jacobi(l) - o->initial_energy - l->work));
-    s->max_dynamics_residual = fmax(s->max_dynamics_residual, fmax(l->residual.motion, l->residual.constraints));
-    s->energy_tolerance = fmax(s->energy_tolerance, trajectory_energy_tolerance(l));
+        larger(s->max_work_balance_error, fabs(trajectory_jacobi(l) - o->initial_energy - l->work));
+    s->max_dynamics_residual = larger(s->max_dynamics_residual, larger(l->residual.motion, l->residual.constraints));
+    if (l->has_dynamics) s->energy_tolerance = larger(s->energy_tolerance, trajectory_energy_tolerance(l));
     add_rank(o, motion_rank(&l->dynamics->motion));
     if (row) add_residuals(s, l);
     add_gradients(o, l, !after_event && !first);

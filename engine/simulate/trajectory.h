@@ -27,6 +27,7 @@ struct trajectory {
     double *integrand_work;     /* workspace of the integrands; NULL without integrals */
     double *kept;               /* 4n + 2m: a state, while the integrands are evaluated at other states */
     double *unprojected;        /* 2n: q and v before the projection */
+    bool has_dynamics;          /* whether the dynamics program was evaluated at this state */
     equation_residual residual; /* residual of the equations of motion when they were last verified */
     long verified_steps;        /* number of steps at that time */
     double work, event_work;    /* W, and the part of W that events have added */

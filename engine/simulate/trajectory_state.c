@@ -72,7 +72,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     program_inputs in = observed_inputs(l, &at);
     program_evaluate(model->observation.program, &in, l->dynamics->observed_work, l->observed);
     for (size_t i = 0; i < model->observation.count && status == HAMEL_OK; i++)
-        if (is_always_required(model, i)) status = require_number(l, i, error);
+        if (!isfinite(l->observed[i]) && is_always_required(model, i)) status = require_number(l, i, error);
     return status;
 }
 
@@ -175,6 +175,12 @@ static bool needs_motion(const trajectory *l) {
            reads_motion(model->observation.program);
 }
 
+/* Returns true if a row or check needs the dynamics program. Without constraints, and if velocities are the states of
+ * the integration, rows that do not need the motion need only the outputs and the energy. */
+static bool needs_dynamics(const trajectory *l, bool motion) {
+    return motion || l->model->m > 0 || !l->integrator->plain;
+}
+
 /* Projects the state in q, v at l->t. If `motion` is true, also computes accelerations and multipliers, and sets
  * *between to whether state and accelerations are interpolated. */
 static hamel_status settle_state(trajectory *l, bool motion, bool *between, hamel_error *error) {
@@ -183,11 +189,14 @@ static hamel_status settle_state(trajectory *l, bool motion, bool *between, hame
     double worst = 0;
     hamel_status status = HAMEL_OK;
     *between = false;
-    memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
+    if (projected) memcpy(l->unprojected, l->q, 2 * model->n * sizeof *l->q); /* q and v */
+    l->has_dynamics = !l->integrator || needs_dynamics(l, motion);
     if (!l->dynamics->survey.done) status = rank_survey_find(l->dynamics, l->t, l->q, l->v);
     if (status == HAMEL_NO_MEMORY) return hamel_out_of_memory(error);
-    status = projected ? dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error)
-                       : dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
+    if (projected)
+        status = dynamics_project(l->dynamics, l->t, l->q, l->v, &worst, error);
+    else if (l->has_dynamics)
+        status = dynamics_evaluate_without_mass(l->dynamics, l->t, l->q, l->v, error);
     if (status == HAMEL_OK && !(worst < ON_CONSTRAINTS)) return fail_projection(l, error);
     return status == HAMEL_OK && motion ? solve_motion(l, projected, between, error) : status;
 }
@@ -257,6 +266,7 @@ static hamel_status integrate_to(trajectory *l, double t, hamel_error *error) {
     double *const arrays[] = {l->q, l->a, l->lambda, l->dynamics->lambda}, time = l->t; /* q is followed by v */
     const size_t lengths[] = {2 * n, n, m, m};
     equation_residual residual = l->residual;
+    bool had_dynamics = l->has_dynamics;
     double *kept = l->kept;
     for (size_t k = 0; k < 4; kept += lengths[k++]) memcpy(kept, arrays[k], lengths[k] * sizeof *kept);
     hamel_status status = time_integrals_to(&l->integrals, t, evaluate_integrands, l, l->integral, error);
@@ -264,6 +274,7 @@ static hamel_status integrate_to(trajectory *l, double t, hamel_error *error) {
     for (size_t k = 0; k < 4; kept += lengths[k++]) memcpy(arrays[k], kept, lengths[k] * sizeof *kept);
     l->t = time;
     l->residual = residual;
+    l->has_dynamics = had_dynamics;
     return status;
 }
 
@@ -280,7 +291,7 @@ static hamel_status evaluate_at(trajectory *l, double t, bool motion, hamel_erro
     if (!l->integrator) return trajectory_evaluate_here(l, error);
     hamel_status status = integrate_to(l, t, error);
     if (status != HAMEL_OK) return status;
-    dynamics_recall(l->dynamics, &l->recalled);
+    if (needs_dynamics(l, motion)) dynamics_recall(l->dynamics, &l->recalled);
     status = integrator_interpolate(l->integrator, t, l->q, l->v, &l->work, error);
     if (status == HAMEL_OK && l->sensitivities)
         status = integrator_interpolate_sensitivities(l->integrator, t, l->sensitive, error);

@@ -87,31 +87,36 @@ static const char double_text[] =
 /* ---- a thin rolling disk: Greenwood's equations 4.317 to 4.319 in tilt, heading rate and spin rate ---- */
 
 enum { DISK_TILT, DISK_TILT_RATE, DISK_TURN, DISK_SPIN, DISK_HEADING, DISK_ANGLE, DISK_X, DISK_Y, DISK_STATES };
-static const double disk_radius = 0.5;
+
+typedef struct disk_data {
+    size_t columns;                             /* number of coordinates */
+    double radius, tilt, tilt_rate, turn, spin; /* start: tilt and its rate; components of the angular velocity */
+} disk_data;
 
 static int disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
-    (void)t, (void)data;
-    const double *y = N_VGetArrayPointer_Serial(state);
+    (void)t;
+    const double *y = N_VGetArrayPointer_Serial(state), r = ((const disk_data *)data)->radius;
     double *f = N_VGetArrayPointer_Serial(rate);
     double s = sin(y[DISK_TILT]), c = cos(y[DISK_TILT]), sh = sin(y[DISK_HEADING]), ch = cos(y[DISK_HEADING]);
     double turn = y[DISK_TURN], spin = y[DISK_SPIN], tilt = y[DISK_TILT_RATE], heading = turn / s;
     f[DISK_TILT] = tilt;
-    f[DISK_TILT_RATE] = 0.8 * (0.25 * turn * turn * c / s - 1.5 * turn * spin - gravity / disk_radius * c);
+    f[DISK_TILT_RATE] = 0.8 * (0.25 * turn * turn * c / s - 1.5 * turn * spin - gravity / r * c);
     f[DISK_TURN] = -tilt * turn * c / s + 2 * tilt * spin;
     f[DISK_SPIN] = tilt * turn / 1.5;
     f[DISK_HEADING] = heading;
     f[DISK_ANGLE] = spin - heading * c;
-    f[DISK_X] = disk_radius * (-spin * ch + tilt * sh * s);
-    f[DISK_Y] = disk_radius * (-spin * sh - tilt * ch * s);
+    f[DISK_X] = r * (-spin * ch + tilt * sh * s);
+    f[DISK_Y] = r * (-spin * sh - tilt * ch * s);
     return 0;
 }
 
 static void disk_start(double *y, void *data) {
-    (void)data;
+    const disk_data *disk = data;
     for (int k = 0; k < DISK_STATES; k++) y[k] = 0;
-    y[DISK_TILT] = 1.3;
-    y[DISK_TURN] = 0.5;
-    y[DISK_SPIN] = 6;
+    y[DISK_TILT] = disk->tilt;
+    y[DISK_TILT_RATE] = disk->tilt_rate;
+    y[DISK_TURN] = disk->turn;
+    y[DISK_SPIN] = disk->spin;
 }
 
 static void disk_columns(const double *y, double *values, void *data) {
@@ -133,6 +138,21 @@ static const char disk_text[] =
     "{\"name\":\"rollX\",\"equation\":\"X'=-r*Om*cos(phi)+r*theta'*sin(phi)*sin(theta)\"},"
     "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
     "\"simulation\":{\"stop\":5}}";
+
+/* A disk of radius 0.3 that rolls and wobbles for 10 s. */
+static const char long_disk_text[] =
+    "{\"hamel\":1,\"parameters\":{\"r\":0.3},"
+    "\"coordinates\":[{\"name\":\"x\",\"velocity\":\"-6*r\"},{\"name\":\"y\",\"velocity\":\"-0.5*r*sin(1.2)\"},\"phi\","
+    "{\"name\":\"theta\",\"initial\":1.2,\"velocity\":0.5},{\"name\":\"psi\",\"velocity\":6}],"
+    "\"definitions\":{\"Om\":\"psi'+phi'*cos(theta)\",\"wd\":\"phi'*sin(theta)\"},"
+    "\"kinetic_energy\":[\"(x'^2+y'^2+(r*theta'*cos(theta))^2)/2\",\"r^2/4*(theta'^2+wd^2)/2\",\"r^2/2*Om^2/2\"],"
+    "\"potential_energy\":\"9.81*r*sin(theta)\",\"constraints\":["
+    "{\"name\":\"rollX\",\"equation\":\"x'=-r*Om*cos(phi)+r*theta'*sin(phi)*sin(theta)\"},"
+    "{\"name\":\"rollY\",\"equation\":\"y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
+    "\"simulation\":{\"stop\":10}}";
+
+static disk_data short_disk = {.columns = 5, .radius = 0.5, .tilt = 1.3, .turn = 0.5, .spin = 6};
+static disk_data long_disk = {.columns = 5, .radius = 0.3, .tilt = 1.2, .tilt_rate = 0.5, .spin = 6};
 
 /* ---- Chaplygin's sleigh (Neimark & Fufaev, chapter 2) ----
  *
@@ -310,6 +330,7 @@ static void point_start(double *y, void *data) {
     y[2] = y[3] = 0;
 }
 
+/* `data` points to the number of coordinates, or to a struct that begins with it. */
 static void first_columns(const double *y, double *values, void *data) {
     const size_t *count = data;
     for (size_t i = 0; i < *count; i++) values[i] = y[i];
@@ -318,9 +339,10 @@ static void first_columns(const double *y, double *values, void *data) {
 enum { FULL = 5, FULL_ROWS = 2, FULL_ALL = FULL + FULL_ROWS };
 
 static int full_disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
-    (void)t, (void)data;
+    (void)t;
     enum { X, Y, PHI, THETA, PSI, ROLL_X, ROLL_Y };
-    const double *q = N_VGetArrayPointer_Serial(state), *v = q + FULL, r = disk_radius, rr = r * r;
+    const double *q = N_VGetArrayPointer_Serial(state), *v = q + FULL;
+    const double r = ((const disk_data *)data)->radius, rr = r * r;
     double *f = N_VGetArrayPointer_Serial(rate), a[FULL_ALL * FULL_ALL] = {0}, x[FULL_ALL];
     double s = sin(q[THETA]), c = cos(q[THETA]), sh = sin(q[PHI]), ch = cos(q[PHI]);
     double turn = v[PHI], tilt = v[THETA], spin = v[PSI];
@@ -349,12 +371,14 @@ static int full_disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
 }
 
 static void full_disk_start(double *y, void *data) {
-    (void)data;
+    const disk_data *disk = data;
     for (int i = 0; i < 2 * FULL; i++) y[i] = 0;
-    y[3] = 1.3;
-    y[5] = -6 * disk_radius;
-    y[7] = 0.5 / sin(1.3);
-    y[9] = 6 - y[7] * cos(1.3);
+    y[3] = disk->tilt;
+    y[5] = -disk->spin * disk->radius;
+    y[6] = -disk->tilt_rate * disk->radius * sin(disk->tilt);
+    y[7] = disk->turn / sin(disk->tilt);
+    y[8] = disk->tilt_rate;
+    y[9] = disk->spin - y[7] * cos(disk->tilt);
 }
 
 enum { EDGE = 3, EDGE_ALL = EDGE + 1 };
@@ -378,26 +402,34 @@ static void full_sleigh_start(double *y, void *data) {
     y[5] = 3;
 }
 
-static size_t two = 2, three = EDGE, five = FULL;
+static size_t two = 2, three = EDGE;
 
 /* clang-format off */
 const baseline baselines[] = {
-    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL},
-    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns, NULL},
-    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns, NULL},
-    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, NULL},
-    {"Chaplygin's sleigh", "adams", sleigh_text, 10, 5, 3, sleigh_rhs, NULL, sleigh_start, sleigh_columns, NULL},
-    {"heavy top", "adams", top_text, 10, 6, 3, top_rhs, NULL, top_start, top_columns, NULL},
-    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start, column_columns, NULL},
+    {"pendulum, angle", "adams", pendulum_text, 10, 2, 1, pendulum_rhs, NULL, pendulum_start, pendulum_columns, NULL, ROWS},
+    {"pendulum, x and y", "adams", circle_text, 10, 2, 2, pendulum_rhs, NULL, pendulum_start, circle_columns, NULL, ROWS},
+    {"double pendulum", "adams", double_text, 10, 4, 2, double_rhs, NULL, double_start, double_columns, NULL, ROWS},
+    {"rolling disk", "adams", disk_text, 5, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, &short_disk, ROWS},
+    {"Chaplygin's sleigh", "adams", sleigh_text, 10, 5, 3, sleigh_rhs, NULL, sleigh_start, sleigh_columns, NULL, ROWS},
+    {"heavy top", "adams", top_text, 10, 6, 3, top_rhs, NULL, top_start, top_columns, NULL, ROWS},
+    {"stiff column of 32", "bdf", column_text, 10, 2 * MASSES, MASSES, column_rhs, column_jacobian, column_start, column_columns, NULL, ROWS},
 };
 /* clang-format on */
 const size_t baseline_count = sizeof baselines / sizeof baselines[0];
 
 /* clang-format off */
+const baseline long_baselines[] = {
+    {"rolling disk, 1,001 rows", "adams", long_disk_text, 10, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, &long_disk, 1001},
+    {"same, rolling disk, 1,001 rows", "adams", long_disk_text, 10, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &long_disk, 1001},
+};
+/* clang-format on */
+const size_t long_baseline_count = sizeof long_baselines / sizeof long_baselines[0];
+
+/* clang-format off */
 const baseline multiplier_baselines[] = {
-    {"same, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two},
-    {"same, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &five},
-    {"same, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three},
+    {"same, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two, ROWS},
+    {"same, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &short_disk, ROWS},
+    {"same, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three, ROWS},
 };
 /* clang-format on */
 const size_t multiplier_baseline_count = sizeof multiplier_baselines / sizeof multiplier_baselines[0];

@@ -77,7 +77,7 @@ static bool grow(const char *title, const size_t *lengths, size_t count, baselin
     printf("\n%s\n\n%5s |%9s %6s %9s |%9s %6s %9s |%6s %6s |%9s %9s %9s\n", title, "N", "hamel us", "steps", "a step",
            "by hand", "steps", "a step", "ratio", "a step", "derive ms", "kB", "apart");
     for (size_t i = 0; i < count; i++) {
-        chain *c = chain_create(lengths[i]);
+        chain *c = chain_create(lengths[i], 0.8);
         baseline b = make(c, stop);
         figures f = measure(&b, lengths[i], rounds);
         x[i] = (double)lengths[i];

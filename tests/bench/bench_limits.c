@@ -1,8 +1,9 @@
 /* bench_limits.c — time to solution compared with its practical limit: hand-written equations integrated with DOP853.
  *
- * hamel runs each description with the default method. Both sides compute 101 rows at a series of tolerances, and the
- * ratio compares times at the same error, as in bench_systems.c. For a chain in angles the equations are written in two
- * ways: with the dense mass matrix, and by the tensions of the links in O(N) operations.
+ * hamel runs each description with the default method. Both sides compute the same rows at a series of tolerances, and
+ * the ratio compares times at the same error, as in bench_systems.c. For a chain in angles the equations are written in
+ * two ways: with the dense mass matrix, and by the tensions of the links in O(N) operations. Some systems with
+ * constraints are written in two ways as well: reduced to fewer variables, and in hamel's coordinates with multipliers.
  *
  * Exits with 1 if hamel's error exceeds 1e4 times its tolerance.
  *
@@ -15,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHAIN_ROWS = 201 };
 enum { ROUNDS = 5, ROUNDS_MAX = 101, POINTS = 9, SHOWN = 4 };
-static const double LOOSEST = 1e-5, STEP = 0.31622776601683794, STOP = 2;
+static const double LOOSEST = 1e-5, STEP = 0.31622776601683794, STOP = 2, ANGLE = 0.5;
 
 static double tolerance_at(int point) {
     return LOOSEST * pow(STEP, point);
@@ -70,20 +72,21 @@ static bool compare_with_limit(const char *name, const baseline *b, int rounds) 
 
 typedef baseline (*chain_kind)(chain *c, double stop);
 
-/* Compares a chain of N links, whose description has the parameter N = 16. */
+/* Compares a chain of N links, whose description has other values of the parameters N and angle. */
 static bool compare_chain(const char *kind_name, chain_kind kind, size_t links, int rounds, const char *part) {
-    char name[64], length[16], *text, *place;
+    static const char given[] = "\"N\":16,\"angle\":0.8";
+    char name[64], changed[64], *text, *place;
     snprintf(name, sizeof name, "chain of %zu in %s", links, kind_name);
     if (!strstr(name, part)) return true;
-    chain *c = chain_create(links);
+    chain *c = chain_create(links, ANGLE);
     baseline b = kind(c, STOP);
-    snprintf(length, sizeof length, "%zu", links);
-    size_t size = strlen(b.description) + sizeof length;
+    b.rows = CHAIN_ROWS;
+    snprintf(changed, sizeof changed, "\"N\":%zu,\"angle\":%g", links, ANGLE);
+    size_t size = strlen(b.description) + sizeof changed;
     require((text = malloc(size)) != NULL, "out of memory");
-    place = strstr(b.description, "\"N\":16");
-    require(place != NULL, "the description of the chain has no N");
-    place += strlen("\"N\":");
-    snprintf(text, size, "%.*s%s%s", (int)(place - b.description), b.description, length, place + 2);
+    place = strstr(b.description, given);
+    require(place != NULL, "the description of the chain has other parameters");
+    snprintf(text, size, "%.*s%s%s", (int)(place - b.description), b.description, changed, place + strlen(given));
     b.description = text;
     bool good = compare_with_limit(name, &b, rounds);
     free(text);
@@ -97,7 +100,8 @@ int main(int count, char **arguments) {
     int rounds = asked < 1 || asked > ROUNDS_MAX ? ROUNDS : (int)asked;
     const char *part = count > 2 ? arguments[2] : "";
     bool good = true;
-    printf("time to 101 rows at rtol %.0e, microseconds; medians of %d rounds\n\n", tolerance_at(SHOWN), rounds);
+    printf("time of a run at rtol %.0e, microseconds; medians of %d rounds; %d rows, chains %d\n\n",
+           tolerance_at(SHOWN), rounds, ROWS, CHAIN_ROWS);
     printf("%-36s |%10s %8s %6s |%10s %8s %6s |%6s\n", "system", "hamel", "error", "steps", "limit", "error", "steps",
            "ratio");
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++)
@@ -106,10 +110,17 @@ int main(int count, char **arguments) {
         good = compare_chain("angles, by tensions", chain_in_sums_by_tensions, angles[i], rounds, part) && good;
     for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
         good = compare_chain("x and y", chain_in_coordinates, coordinates[i], rounds, part) && good;
+    for (size_t i = 0; i < long_baseline_count; i++)
+        if (strstr(long_baselines[i].name, part))
+            good = compare_with_limit(long_baselines[i].name, &long_baselines[i], rounds) && good;
+    for (size_t i = 0; i < multiplier_baseline_count; i++)
+        if (strstr(multiplier_baselines[i].name, part))
+            good = compare_with_limit(multiplier_baselines[i].name, &multiplier_baselines[i], rounds) && good;
     for (size_t i = 0; i < baseline_count; i++)
         if (!baselines[i].jacobian && strstr(baselines[i].name, part))
             good = compare_with_limit(baselines[i].name, &baselines[i], rounds) && good;
-    printf("\nlimit: hand-written equations with DOP853. ratio: time of hamel divided by the limit at the same error,\n"
+    printf("\nsame: the limit is hand-written in hamel's coordinates, with multipliers.\n"
+           "limit: hand-written equations with DOP853. ratio: time of hamel divided by the limit at the same error,\n"
            "median over tolerances from %.0e to %.0e.\n",
            LOOSEST, tolerance_at(POINTS - 1));
     return good ? 0 : 1;

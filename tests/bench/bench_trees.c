@@ -63,7 +63,7 @@ static double evaluation_time(const hamel_model *model) {
 }
 
 static void find_tip(const table *rows, double tip[2]) {
-    const double *a = rows->values + (ROWS - 1) * rows->columns;
+    const double *a = rows->values + (rows->most - 1) * rows->columns;
     tip[0] = tip[1] = 0;
     for (size_t i = 0; i < rows->columns; i++) tip[0] += sin(a[i]), tip[1] -= cos(a[i]);
 }

@@ -7,19 +7,21 @@
 #include <nvector/nvector_serial.h>
 #include <stdlib.h>
 
-static const double gravity = 9.81, start_angle = 0.8;
+static const double gravity = 9.81;
 
 struct chain {
     size_t links;
+    double angle;                               /* of all links at the start */
     double *dx, *dy, *tension, *diagonal, *off; /* links + 1 entries each */
     double *sine, *cosine, *mass;               /* links, links, and links² entries */
 };
 
-chain *chain_create(size_t links) {
+chain *chain_create(size_t links, double angle) {
     size_t each = links + 1;
     chain *c = calloc(1, sizeof *c);
     require(c && (c->dx = calloc(7 * each, sizeof *c->dx)), "out of memory");
     c->links = links;
+    c->angle = angle;
     c->dy = c->dx + each;
     c->tension = c->dy + each;
     c->diagonal = c->tension + each;
@@ -82,8 +84,8 @@ static int coordinates_rhs(double t, N_Vector state, N_Vector rate, void *data) 
 static void coordinates_start(double *y, void *data) {
     const chain *c = data;
     for (size_t i = 0; i < c->links; i++) {
-        y[2 * i] = (double)(i + 1) * sin(start_angle);
-        y[2 * i + 1] = -(double)(i + 1) * cos(start_angle);
+        y[2 * i] = (double)(i + 1) * sin(c->angle);
+        y[2 * i + 1] = -(double)(i + 1) * cos(c->angle);
     }
     for (size_t i = 2 * c->links; i < 4 * c->links; i++) y[i] = 0;
 }
@@ -98,9 +100,9 @@ static void coordinates_columns(const double *y, double *values, void *data) {
 }
 
 static const char coordinates_text[] =
-    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":["
-    "{\"name\":\"x[i]\",\"for\":\"i=1..N\",\"initial\":\"i*sin(0.8)\"},"
-    "{\"name\":\"y[i]\",\"for\":\"i=1..N\",\"initial\":\"-i*cos(0.8)\"}],"
+    "{\"hamel\":1,\"parameters\":{\"N\":16,\"angle\":0.8},\"coordinates\":["
+    "{\"name\":\"x[i]\",\"for\":\"i=1..N\",\"initial\":\"i*sin(angle)\"},"
+    "{\"name\":\"y[i]\",\"for\":\"i=1..N\",\"initial\":\"-i*cos(angle)\"}],"
     "\"kinetic_energy\":\"sum(i,1,N,x[i]'^2+y[i]'^2)/2\",\"potential_energy\":\"9.81*sum(i,1,N,y[i])\","
     "\"constraints\":[{\"name\":\"rod[1]\",\"equation\":\"x[1]^2+y[1]^2=1\"},"
     "{\"name\":\"rod[i]\",\"for\":\"i=2..N\",\"equation\":\"(x[i]-x[i-1])^2+(y[i]-y[i-1])^2=1\"}],"
@@ -176,7 +178,7 @@ static int tensions_rhs(double t, N_Vector state, N_Vector rate, void *data) {
 static void angles_start(double *y, void *data) {
     const chain *c = data;
     for (size_t i = 0; i < c->links; i++) {
-        y[i] = start_angle;
+        y[i] = c->angle;
         y[c->links + i] = 0;
     }
 }
@@ -186,12 +188,14 @@ static void angles_columns(const double *y, double *values, void *data) {
 }
 
 static const char angles_text[] =
-    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":[{\"name\":\"a[i]\",\"for\":\"i=1..N\",\"initial\":0.8}],"
+    "{\"hamel\":1,\"parameters\":{\"N\":16,\"angle\":0.8},\"coordinates\":[{\"name\":\"a[i]\",\"for\":\"i=1..N\","
+    "\"initial\":\"angle\"}],"
     "\"kinetic_energy\":\"sum(i,1,N,(N+1-i)*a[i]'^2)/2+sum(i,2,N,sum(j,1,i-1,(N+1-i)*cos(a[i]-a[j])*a[i]'*a[j]'))\","
     "\"potential_energy\":\"-9.81*sum(i,1,N,(N+1-i)*cos(a[i]))\",\"simulation\":{\"stop\":4}}";
 
 static const char sums_text[] =
-    "{\"hamel\":1,\"parameters\":{\"N\":16},\"coordinates\":[{\"name\":\"a[i]\",\"for\":\"i=1..N\",\"initial\":0.8}],"
+    "{\"hamel\":1,\"parameters\":{\"N\":16,\"angle\":0.8},\"coordinates\":[{\"name\":\"a[i]\",\"for\":\"i=1..N\","
+    "\"initial\":\"angle\"}],"
     "\"kinetic_energy\":\"sum(i,1,N,(sum(j,1,i,cos(a[j])*a[j]'))^2+(sum(j,1,i,sin(a[j])*a[j]'))^2)/2\","
     "\"potential_energy\":\"-9.81*sum(i,1,N,sum(j,1,i,cos(a[j])))\",\"simulation\":{\"stop\":4}}";
 

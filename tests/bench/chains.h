@@ -12,7 +12,9 @@
 
 typedef struct chain chain;
 
-chain *chain_create(size_t links);
+/* All links start at `angle` from the downward vertical, at rest. The descriptions have the parameters N = 16 and
+ * angle = 0.8. */
+chain *chain_create(size_t links, double angle);
 void chain_free(chain *c);
 
 /* `data` of the returned baseline is c, which must outlive the baseline. */

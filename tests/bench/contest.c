@@ -68,8 +68,13 @@ double ratio_at_equal_error(const run_cost *mine, const run_cost *other, size_t 
 
 /* ---- rows ---- */
 
+size_t row_count(const baseline *b) {
+    return b->rows ? b->rows : ROWS;
+}
+
 table table_create(const baseline *b) {
-    table t = {.columns = b->compared, .values = calloc(ROWS * b->compared, sizeof *t.values)};
+    size_t most = row_count(b);
+    table t = {.most = most, .columns = b->compared, .values = calloc(most * b->compared, sizeof *t.values)};
     require(t.values != NULL, "out of memory");
     return t;
 }
@@ -80,7 +85,8 @@ void table_free(table *t) {
 
 double table_error(const table *one, const table *other) {
     double largest = 0;
-    for (size_t i = 0; i < ROWS * one->columns; i++) largest = fmax(largest, fabs(one->values[i] - other->values[i]));
+    for (size_t i = 0; i < one->rows * one->columns; i++)
+        largest = fmax(largest, fabs(one->values[i] - other->values[i]));
     return largest;
 }
 
@@ -138,30 +144,31 @@ void run_by_hand(const baseline *b, double rtol, bool own_operations, table *out
     const double *y = N_VGetArrayPointer_Serial(p.y);
     long steps = 0;
     b->columns(y, out->values, b->data);
-    for (int k = 1; k < ROWS; k++) {
+    for (size_t k = 1; k < out->most; k++) {
         double t = 0;
-        require(CVode(p.cvode, b->stop * k / (ROWS - 1), p.y, &t, CV_NORMAL) >= 0, "CVode");
-        b->columns(y, out->values + (size_t)k * out->columns, b->data);
+        require(CVode(p.cvode, b->stop * (double)k / (double)(out->most - 1), p.y, &t, CV_NORMAL) >= 0, "CVode");
+        b->columns(y, out->values + k * out->columns, b->data);
     }
     CVodeGetNumSteps(p.cvode, &steps);
     out->steps = (double)steps;
-    out->rows = ROWS;
+    out->rows = out->most;
     close_program(&p);
 }
 
 /* ---- hamel ---- */
 
 hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
-    char method[40], relative[40], absolute[40], stop[40];
+    char method[40], relative[40], absolute[40], stop[40], samples[40];
     snprintf(method, sizeof method, "simulation.method=%s", b->method);
     snprintf(relative, sizeof relative, "simulation.rtol=%g", rtol);
     snprintf(absolute, sizeof absolute, "simulation.atol=%g", rtol * 1e-2);
     snprintf(stop, sizeof stop, "simulation.stop=%.17g", b->stop);
-    const char *assignments[] = {method, relative, absolute, stop, assignment};
+    snprintf(samples, sizeof samples, "simulation.samples=%zu", row_count(b));
+    const char *assignments[] = {method, relative, absolute, stop, samples, assignment};
     api_limits limits = api_limits_default();
     limits.jit = HAMEL_JIT_ON; /* the compiler translates hand-written code to machine code, too */
     api_failure failure = {0};
-    hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 5 : 4, &limits,
+    hamel_model *model = api_prepare(b->description, strlen(b->description), assignments, assignment ? 6 : 5, &limits,
                                      NULL, b->name, &failure);
     if (model == NULL && failure.text != NULL) fputs(failure.text, stderr);
     require(model != NULL, b->name);
@@ -170,7 +177,7 @@ hamel_model *prepare(const baseline *b, double rtol, const char *assignment) {
 
 static bool take_row(void *context, const double *values, size_t count) {
     table *out = context;
-    if (out->rows == ROWS || count < out->columns + 1) return false;
+    if (out->rows == out->most || count < out->columns + 1) return false;
     memcpy(out->values + out->columns * out->rows++, values + 1, out->columns * sizeof *values);
     return true;
 }
@@ -182,7 +189,7 @@ void run_hamel(const baseline *b, const hamel_model *model, table *out) {
     out->rows = 0;
     hamel_status status = hamel_run(model, NULL, &sink, &summary, &error);
     if (status != HAMEL_OK && error.count) fprintf(stderr, "%s\n", error.faults[0].message);
-    require(status == HAMEL_OK && out->rows == ROWS, b->name);
+    require(status == HAMEL_OK && out->rows == out->most, b->name);
     out->steps = (double)summary.steps;
     hamel_summary_free(&summary);
     hamel_error_clear(&error);

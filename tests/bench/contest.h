@@ -1,5 +1,6 @@
 /* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C, which solves manually
- * derived equations with CVODE. Both programs give ROWS rows of the same columns.
+ * derived equations with CVODE. Both programs give the same columns at the same equally spaced times, by default at
+ * ROWS times.
  *
  * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
@@ -23,11 +24,12 @@ typedef struct baseline {
     CVLsJacFn jacobian; /* banded, for bdf; otherwise NULL */
     void (*start)(double *y, void *data);
     void (*columns)(const double *y, double *values, void *data);
-    void *data; /* argument of the three functions above and of the right-hand side */
+    void *data;  /* argument of the three functions above and of the right-hand side */
+    size_t rows; /* number of rows, or 0 for ROWS */
 } baseline;
 
 typedef struct table {
-    size_t rows, columns;
+    size_t rows, most, columns; /* `most` is the number of rows of a run */
     double *values;
     double steps;
 } table;
@@ -38,6 +40,7 @@ double median(double *values, size_t count);
 /* Returns the slope of the least-squares line through the points (log x, log y). */
 double exponent(const double *x, const double *y, size_t count);
 
+size_t row_count(const baseline *b);
 table table_create(const baseline *b);
 void table_free(table *t);
 double table_error(const table *one, const table *other); /* largest difference between the tables */

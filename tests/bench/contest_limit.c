@@ -46,8 +46,8 @@ static size_t limit_rows(limit_program *p, double *y, size_t row, table *out) {
     dop853_scalar *d = &p->steps;
     const baseline *b = p->system;
     bool extended = false;
-    for (; row < ROWS; row++) {
-        double part = (b->stop * (double)row / (ROWS - 1) - d->t) / d->h;
+    for (; row < out->most; row++) {
+        double part = (b->stop * (double)row / (double)(out->most - 1) - d->t) / d->h;
         if (part > 1 + 1e-12) break;
         if (!extended) require(dop853_scalar_extend(d, &d->t) == 0, b->name);
         extended = true;
@@ -62,10 +62,10 @@ static void limit_integrate(limit_program *p, double rtol, double *y, table *out
     size_t row = 1;
     bool rejected = false;
     d->t = 0;
-    d->h = p->system->stop / (ROWS - 1);
+    d->h = p->system->stop / (double)(out->most - 1);
     require(limit_rates(p, &d->t, d->y, d->slopes) == 0, p->system->name);
     p->system->columns(d->y, out->values, p->system->data);
-    while (row < ROWS) {
+    while (row < out->most) {
         require(dop853_scalar_try(d) == 0 && d->h > 1e-12, p->system->name);
         double error = limit_error(d, rtol), factor = fmin(6, fmax(1.0 / 3, 0.9 * pow(error, -1.0 / 8)));
         if (error > 1) {
@@ -96,7 +96,7 @@ void run_limit(const baseline *b, double rtol, table *out) {
     b->start(p.steps.y, b->data);
     out->steps = 0;
     limit_integrate(&p, rtol, p.memory + DOP853_VECTORS * length, out);
-    out->rows = ROWS;
+    out->rows = out->most;
     N_VDestroy(p.state), N_VDestroy(p.rate);
     SUNContext_Free(&p.context);
     free(p.memory);

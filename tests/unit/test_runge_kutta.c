@@ -1,4 +1,4 @@
-/* test_runge_kutta.c — engine/simulate/methods/dop853.c and runge_kutta.c: orders, step limits, and failures of the
+/* test_runge_kutta.c — engine/simulate/methods/dop853.h and runge_kutta.c: orders, step limits, and failures of the
  * right-hand side. */
 #include "engine/simulate/methods/dop853.h"
 #include "engine/simulate/methods/stepper.h"

@@ -3,6 +3,7 @@
  *
  * The first tests use texts that cJSON 1.7.15 accepts. */
 #include "api/json/strict_json.h"
+#include "api/json/text.h"
 #include "engine/base/text_buffer.h"
 
 #include <setjmp.h>
@@ -242,6 +243,30 @@ static void trusted_text_is_read_without_limits(void **state) {
     assert_null(json_parse_trusted("{\"a\":"));
 }
 
+/* The depth exceeds that of the levels that api/json/text.c keeps on the stack. */
+static void deep_documents_are_written(void **state) {
+    (void)state;
+    enum { DEPTH = 20 };
+    text_buffer given, sorted;
+    text_buffer_init(&given, 1000);
+    text_buffer_init(&sorted, 1000);
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&given, "{\"b\":[1,");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&sorted, "{\"a\":2,\"b\":[1,");
+    text_buffer_puts(&given, "[]");
+    text_buffer_puts(&sorted, "[]");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&given, "],\"a\":2}");
+    for (int k = 0; k < DEPTH; k++) text_buffer_puts(&sorted, "]}");
+    cJSON *tree = json_parse_trusted(given.bytes);
+    assert_non_null(tree);
+    char *text = json_text(tree);
+    assert_string_equal(text, given.bytes);
+    free(text);
+    cJSON_Delete(tree);
+    expect_canonical(given.bytes, sorted.bytes);
+    text_buffer_free(&given);
+    text_buffer_free(&sorted);
+}
+
 static void adversarial_bodies_are_parsed_in_time(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof adversaries / sizeof adversaries[0]; k++) {
@@ -281,6 +306,7 @@ int main(void) {
         cmocka_unit_test(broken_structure_is_rejected_with_its_position),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(trusted_text_is_read_without_limits),
+        cmocka_unit_test(deep_documents_are_written),
         cmocka_unit_test(adversarial_bodies_are_parsed_in_time),
         cmocka_unit_test(equal_documents_have_one_canonical_form),
     };

@@ -6,8 +6,9 @@
 #define DOP853_BLOCK 4
 #include "engine/simulate/methods/dop853_template.h"
 
-static inline void dop853_scalar_sum(const dop853_scalar *d, const double *h, const double *c, size_t count,
-                                     const double *from, double *out) {
+static inline __attribute__((always_inline)) void dop853_scalar_sum(const dop853_scalar *d, const double *h,
+                                                                    const double *c, size_t count, const double *from,
+                                                                    double *out) {
     dop853_scalar_sum_body(d, h, c, count, from, out);
 }
 

@@ -15,6 +15,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Unrolls the next loop. In a sum over the stages with constant coefficients, zeros are then omitted by the compiler. A
+ * run of one pendulum takes 0.8 times as long, and one of a rolling disk 0.9 times. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define DOP853_UNROLL _Pragma("GCC unroll 16")
+#else
+#define DOP853_UNROLL
+#endif
+
 #define DOP853_JOIN_(a, b) a##b
 #define DOP853_JOIN(a, b) DOP853_JOIN_(a, b)
 #define DOP853_NAME(suffix) DOP853_JOIN(DOP853_STATE, suffix)
@@ -45,33 +53,56 @@ static inline DOP853_REAL *DOP853_NAME(_slope)(const DOP853_STATE *d, size_t num
     return d->slopes + number * d->length;
 }
 
+/* Sets out[width] to from + Σ factor_j k_j, j < used, for the components from number i on. at[j] is the position of
+ * slope j, and `width` is a compile-time constant of at most DOP853_BLOCK. */
+static inline __attribute__((always_inline)) void DOP853_NAME(_sum_block)(const DOP853_STATE *d, size_t used,
+                                                                          const DOP853_REAL *factor, const size_t *at,
+                                                                          size_t i, size_t width,
+                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
+    DOP853_REAL sum[DOP853_BLOCK];
+    for (size_t e = 0; e < width; e++) sum[e] = (DOP853_REAL){0};
+    DOP853_UNROLL
+    for (size_t j = 0; j < used; j++)
+        for (size_t e = 0; e < width; e++) sum[e] += factor[j] * d->slopes[at[j] + i + e];
+    for (size_t e = 0; e < width; e++) out[i + e] = from ? from[i + e] + sum[e] : sum[e];
+}
+
 /* Sets `out` to from + h Σ c_j k_j, j < count. If `from` is NULL, the first term is 0. */
 static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const DOP853_STATE *d, const DOP853_REAL *h,
                                                                          const double *c, size_t count,
                                                                          const DOP853_REAL *from, DOP853_REAL *out) {
     size_t used = 0, at[DOP853_ALL], i = 0;
     DOP853_REAL factor[DOP853_ALL];
+    DOP853_UNROLL
     for (size_t j = 0; j < count; j++) {
         if (c[j] == 0) continue;
         factor[used] = *h * c[j];
         at[used++] = j * d->length;
     }
-    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK) {
-        DOP853_REAL sum[DOP853_BLOCK];
-        for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] = (DOP853_REAL){0};
-        for (size_t j = 0; j < used; j++)
-            for (size_t e = 0; e < DOP853_BLOCK; e++) sum[e] += factor[j] * d->slopes[at[j] + i + e];
-        for (size_t e = 0; e < DOP853_BLOCK; e++) out[i + e] = from ? from[i + e] + sum[e] : sum[e];
-    }
-    for (; i < d->length; i++) {
-        DOP853_REAL sum = {0};
-        for (size_t j = 0; j < used; j++) sum += factor[j] * d->slopes[at[j] + i];
-        out[i] = from ? from[i] + sum : sum;
-    }
+    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK)
+        DOP853_NAME(_sum_block)(d, used, factor, at, i, DOP853_BLOCK, from, out);
+    for (; i + DOP853_PAIR <= d->length; i += DOP853_PAIR)
+        DOP853_NAME(_sum_block)(d, used, factor, at, i, DOP853_PAIR, from, out);
+    for (; i < d->length; i++) DOP853_NAME(_sum_block)(d, used, factor, at, i, 1, from, out);
 }
 
 static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
                                      const DOP853_REAL *from, DOP853_REAL *out);
+
+/* Does the same as DOP853_STATE_sum_block for `rows` sums, without `from`. */
+static inline __attribute__((always_inline)) void DOP853_NAME(_sums_block)(const DOP853_STATE *d, size_t used,
+                                                                           DOP853_REAL (*factor)[DOP853_ROWS],
+                                                                           const size_t *at, size_t i, size_t width,
+                                                                           size_t rows, DOP853_REAL *const *out) {
+    DOP853_REAL sum[DOP853_ROWS][DOP853_BLOCK];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t e = 0; e < width; e++) sum[r][e] = (DOP853_REAL){0};
+    for (size_t j = 0; j < used; j++)
+        for (size_t r = 0; r < rows; r++)
+            for (size_t e = 0; e < width; e++) sum[r][e] += factor[j][r] * d->slopes[at[j] + i + e];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t e = 0; e < width; e++) out[r][i + e] = sum[r][e];
+}
 
 /* Sets the arrays out[r], r < rows, to h Σ c[r][j] k_j, j < count, bit-identical to DOP853_STATE_sum. All rows have
  * zeros at the same positions. Each slope is read only once, because memory access limits the speed for long systems.
@@ -86,22 +117,11 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sums_body)(const 
         for (size_t r = 0; r < rows; r++) factor[used][r] = *h * c[r][j];
         at[used++] = j * d->length;
     }
-    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK) {
-        DOP853_REAL sum[DOP853_ROWS][DOP853_BLOCK];
-        for (size_t r = 0; r < rows; r++)
-            for (size_t e = 0; e < DOP853_BLOCK; e++) sum[r][e] = (DOP853_REAL){0};
-        for (size_t j = 0; j < used; j++)
-            for (size_t r = 0; r < rows; r++)
-                for (size_t e = 0; e < DOP853_BLOCK; e++) sum[r][e] += factor[j][r] * d->slopes[at[j] + i + e];
-        for (size_t r = 0; r < rows; r++)
-            for (size_t e = 0; e < DOP853_BLOCK; e++) out[r][i + e] = sum[r][e];
-    }
-    for (; i < d->length; i++)
-        for (size_t r = 0; r < rows; r++) {
-            DOP853_REAL sum = {0};
-            for (size_t j = 0; j < used; j++) sum += factor[j][r] * d->slopes[at[j] + i];
-            out[r][i] = sum;
-        }
+    for (; i + DOP853_BLOCK <= d->length; i += DOP853_BLOCK)
+        DOP853_NAME(_sums_block)(d, used, factor, at, i, DOP853_BLOCK, rows, out);
+    for (; i + DOP853_PAIR <= d->length; i += DOP853_PAIR)
+        DOP853_NAME(_sums_block)(d, used, factor, at, i, DOP853_PAIR, rows, out);
+    for (; i < d->length; i++) DOP853_NAME(_sums_block)(d, used, factor, at, i, 1, rows, out);
 }
 
 /* Computes the last terms of the continuous extension, one array of d->length numbers after the other. */
@@ -110,6 +130,7 @@ static inline void DOP853_NAME(_dense)(const DOP853_STATE *d, DOP853_REAL *out);
 /* Computes the stages of a step from y and the new state in `next`. Slope 0 must be set. Returns the result of
  * `rates`. */
 static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
+    DOP853_UNROLL
     for (size_t i = 1; i < DOP853_STAGES; i++) {
         DOP853_REAL t = d->t + dop853_c[i] * d->h;
         DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->stage);
@@ -125,6 +146,7 @@ static inline int DOP853_NAME(_try)(DOP853_STATE *d) {
 static inline int DOP853_NAME(_extend)(DOP853_STATE *d, const DOP853_REAL *start) {
     const DOP853_REAL *first = d->slopes, *last = DOP853_NAME(_slope)(d, DOP853_STAGES);
     size_t length = d->length;
+    DOP853_UNROLL
     for (size_t i = DOP853_STAGES + 1; i < DOP853_ALL; i++) {
         DOP853_REAL t = *start + dop853_c[i] * d->h;
         DOP853_NAME(_sum)(d, &d->h, dop853_a[i], i, d->y, d->dense); /* d->dense is scratch here */
@@ -154,6 +176,7 @@ static inline void DOP853_NAME(_interpolate)(const DOP853_STATE *d, const DOP853
     }
 }
 
+#undef DOP853_UNROLL
 #undef DOP853_STATE
 #undef DOP853_REAL
 #undef DOP853_BLOCK
