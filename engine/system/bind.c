@@ -4,6 +4,7 @@
  * body. If a name refers to a definition that is not bound yet, the loop notes the definition and uses 0. The caller
  * then binds the noted definitions and runs the code again. Chains of definitions therefore need no recursion. */
 #include "engine/system/elements.h"
+#include "engine/system/kinematics.h"
 #include "engine/system/units.h"
 
 #include <assert.h>
@@ -369,10 +370,43 @@ static const char *known_elsewhere(int quantity) {
     return "";
 }
 
+/* Quotes the expression at the errors that a function has added since there were `faults` errors. */
+static void locate_faults(machine *m, const syntax_item *item, size_t faults) {
+    if (m->s->error->count == faults) return;
+    hamel_relocate(m->s->error, m->pointer, item->column);
+    hamel_quote(m->s->error, m->code->text, m->code->length);
+}
+
+/* Runs a quantity that describes elements: linear_momentum(B, k), ... Elements are bound when outputs are. */
+static bool run_kinematics(machine *m, const syntax_item *item, const machine_value *argument) {
+    kinematic_call call = {(syntax_quantity)item->op, {-1, -1}, 0};
+    const char *signature = quantity_signature(call.quantity);
+    size_t names = 0, faults = m->s->error->count;
+    for (int32_t i = 0; i < item->count; i++) {
+        long long component;
+        if (signature[i] == 'k') {
+            if (!integer_value(m, item, argument[i].node, "the component", &component)) return false;
+            if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
+            call.component = (int)component - 1;
+        } else if (!element_argument(m, item, &m->s->binder->elements, "particle, body, point or frame",
+                                     argument[i].name, &call.elements[names++]))
+            return false;
+    }
+    if (m->place != PLACE_OUTPUT) {
+        (void)fault(m, item, "%s() may not be used here", quantity_text(call.quantity));
+        return hamel_suggest(m->s->error, "use it only in outputs, invariants, checks and events"), false;
+    }
+    if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
+    graph_node node = kinematics_node(m->s, &call);
+    locate_faults(m, item, faults);
+    return push_value(m, node, NULL);
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
-    machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
+    machine_value argument[3] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
     for (int32_t k = item->count; k-- > 0;) argument[k] = pop_value(m);
+    if (item->op >= QUANTITY_OF_ELEMENTS) return run_kinematics(m, item, argument);
     switch (item->op) {
     case QUANTITY_DER: return run_rate(m, item, argument[0].node);
     case QUANTITY_POSITION:
@@ -413,10 +447,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
     size_t faults = m->s->error->count;
     graph_node node = m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index);
-    if (node < 0 && m->s->error->count > faults) {
-        hamel_relocate(m->s->error, m->pointer, item->column);
-        hamel_quote(m->s->error, m->code->text, m->code->length);
-    }
+    if (node < 0) locate_faults(m, item, faults);
     return push_value(m, node, NULL);
 }
 

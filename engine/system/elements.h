@@ -25,6 +25,9 @@ typedef struct system_located {
     graph_node position[3];             /* inertial components */
     graph_node rotation[9];             /* maps body axes to inertial axes, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
+    graph_node mass;                    /* GRAPH_NONE for elements without mass */
+    graph_node inertia[9];              /* moments of inertia about the centre of mass, in body axes */
+    bool has_inertia;                   /* true if the description contains the inertia of the body */
     size_t depth;                       /* number of frames and bodies that contain the element */
     graph_node velocity[3]; /* set in deep frames (located.c), otherwise GRAPH_NONE; components in inertial axes in the
                              * plane, in the axes of the element in space */
