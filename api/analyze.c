@@ -37,6 +37,8 @@ ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, er
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
+ANALYSIS(add_inertia, hamel_inertia, hamel_find_inertia(&found, d, options->inertia_about, limits, poll, error),
+         api_add_inertia, hamel_inertia_free)
 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
@@ -88,6 +90,7 @@ static const struct {
     {"forces", API_FORCES, add_forces},
     {"relaxation", API_RELAXATION, add_relaxation},
     {"impulses", API_IMPULSES, add_shocks},
+    {"inertia", API_INERTIA, add_inertia},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -157,6 +160,8 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     }
     if ((options->analyses & API_RELAXATION) != 0 && options->relaxed.name != NULL)
         json_add_text(&b, options_of(&b, request, "relaxation"), "constraint", options->relaxed.name);
+    if ((options->analyses & API_INERTIA) != 0 && options->inertia_about.name != NULL)
+        json_add_text(&b, options_of(&b, request, "inertia"), "about", options->inertia_about.name);
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -212,6 +217,12 @@ static void read_relaxed(json_reader *r, const cJSON *value, const char *pointer
     json_read_name(r, value, pointer, &relaxed->name);
 }
 
+static void read_inertia_about(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_argument *about = &((api_analysis_options *)field)->inertia_about;
+    about->pointer = pointer;
+    json_read_name(r, value, pointer, &about->name);
+}
+
 /* Defines the function that reads the options of one analysis. */
 #define READ_OPTIONS(analysis, ...)                                                                     \
     static const json_kind analysis##_kind = JSON_KIND("`" #analysis "`", __VA_ARGS__);                 \
@@ -223,8 +234,10 @@ READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, n
 READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
 READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
+READ_OPTIONS(inertia, {"about", read_inertia_about, 0, false})
 READ_OPTIONS(options, {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
-             {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
+             {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false},
+             {"inertia", read_inertia, 0, false})
 
 /* Skips the key `system`, which api_describe reads. */
 static void read_later(json_reader *r, const cJSON *value, const char *pointer, void *field) {

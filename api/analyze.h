@@ -4,6 +4,7 @@
 #include "api/json/builder.h"
 #include "api/simulate.h"
 #include "engine/analyze/impulses.h"
+#include "engine/analyze/inertia.h"
 #include "engine/equations/equations.h"
 
 typedef enum api_analyses { /* bits */
@@ -14,7 +15,8 @@ typedef enum api_analyses { /* bits */
                             API_LINEARIZATION = 16,
                             API_FORCES = 32,
                             API_RELAXATION = 64,
-                            API_IMPULSES = 128
+                            API_IMPULSES = 128,
+                            API_INERTIA = 256
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -27,6 +29,7 @@ typedef struct api_analysis_options {
     const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
     hamel_argument relaxed; /* the constraint to relax; borrowed; API_RELAXATION requires its name */
+    hamel_argument inertia_about; /* the point to which inertia is transferred; borrowed; no name: the origin */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
@@ -49,6 +52,7 @@ bool api_add_linearization(cJSON *answer, const hamel_linearization *linearizati
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
 bool api_add_relaxation(cJSON *answer, const hamel_relaxation *relaxation);
 bool api_add_shocks(cJSON *answer, const hamel_shocks *shocks);
+bool api_add_inertia(cJSON *answer, const hamel_inertia *inertia);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
 /* Adds the keys `entries` and `omitted` of a written form to `object`. */

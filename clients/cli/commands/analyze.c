@@ -291,6 +291,7 @@ static void print_text(const cJSON *answer) {
     if (json_at(answer, "forces") != NULL) print_forces(json_at(answer, "forces"));
     if (json_at(answer, "relaxation") != NULL) print_relaxation(json_at(answer, "relaxation"));
     if (json_at(answer, "impulses") != NULL) print_shocks(json_at(answer, "impulses"));
+    if (json_at(answer, "inertia") != NULL) cli_print_inertia(json_at(answer, "inertia"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -315,8 +316,14 @@ static int analyze_file(const cli_arguments *arguments) {
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"impulses", API_IMPULSES}};
+    } analyses[] = {{"verify", API_VERIFICATION},
+                    {"equilibrium", API_EQUILIBRIUM},
+                    {"linearize", API_LINEARIZATION},
+                    {"forces", API_FORCES},
+                    {"relax", API_RELAXATION},
+                    {"impulses", API_IMPULSES},
+                    {"inertia", API_INERTIA},
+                    {"inertia-about", API_INERTIA}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -326,6 +333,7 @@ static int analyze_file(const cli_arguments *arguments) {
     for (size_t k = 0; k < sizeof analyses / sizeof *analyses; k++)
         if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
+    options.inertia_about = (hamel_argument){cli_option_value(arguments, "inertia-about"), ""};
     options.about_equilibrium = about == 1;
     hamel_argument inputs[API_MOST_INPUTS];
     const char *given = cli_option_value(arguments, "inputs");
@@ -375,11 +383,15 @@ const cli_command cli_analyze = {
         "for which restitutions supply the missing equations. The counts omit constraints that are marked `if "
         "active`,\n"
         "because other events decide whether they act; each of them adds one impulse and one equation.\n\n"
+        "With --inertia, the output contains the mass, centre of mass, moments of inertia, principal moments and\n"
+        "principal axes of each body, in body axes. The same values for all bodies and particles together have\n"
+        "inertial axes. Off the diagonal, the moments of inertia contain -integral(x*y) dm.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
         "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
         "  hamel analyze disk.json --verify\n"
+        "  hamel examples euler_poinsot_body | hamel analyze - --inertia\n"
         "  hamel examples coin_on_incline | hamel analyze - --format json\n",
     .options =
         (const cli_option[]){
@@ -393,6 +405,8 @@ const cli_command cli_analyze = {
             {"forces", NULL, NULL, "show the generalized forces at the initial state and their origins"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
             {"impulses", NULL, NULL, "show the types of constraints and the indeterminacy of events with impulses"},
+            {"inertia", NULL, NULL, "show masses, centres, principal moments and axes of inertia at the initial state"},
+            {"inertia-about", "POINT", NULL, "transfer the inertia to this particle, body, point or frame (the origin)"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

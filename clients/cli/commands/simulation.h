@@ -33,6 +33,7 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
 /* Print parts of an analysis as text (print_linear.c). */
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
+void cli_print_inertia(const cJSON *inertia); /* print_inertia.c */
 
 /* Options shared by several commands. */
 /* clang-format off */
