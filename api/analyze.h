@@ -28,7 +28,7 @@ typedef struct api_analysis_options {
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
     const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
-    hamel_argument relaxed; /* the constraint to relax; borrowed; API_RELAXATION requires its name */
+    hamel_argument relaxed;       /* the constraint to relax; borrowed; API_RELAXATION requires its name */
     hamel_argument inertia_about; /* the point to which inertia is transferred; borrowed; no name: the origin */
 } api_analysis_options;
 

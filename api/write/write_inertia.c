@@ -8,8 +8,7 @@ static void add_tensor(json_builder *b, cJSON *object, const char *key, const do
         return;
     }
     cJSON *rows = json_add_list(b, object, key);
-    for (size_t i = 0; i < 3 && !b->failed; i++)
-        json_append(b, rows, cJSON_CreateDoubleArray(tensor + 3 * i, 3));
+    for (size_t i = 0; i < 3 && !b->failed; i++) json_append(b, rows, cJSON_CreateDoubleArray(tensor + 3 * i, 3));
 }
 
 static void add_inertia_item(json_builder *b, cJSON *to, const hamel_inertia_item *item, int dimension) {

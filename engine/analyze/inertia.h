@@ -8,8 +8,8 @@
 typedef struct hamel_inertia_item {
     const char *name; /* name of the body; NULL for the system */
     double mass;
-    double center[3];    /* centre of mass, inertial components */
-    double tensor[9];    /* moments of inertia, −∫xy dm off the diagonal; in body axes, for the system in inertial axes */
+    double center[3]; /* centre of mass, inertial components */
+    double tensor[9]; /* moments of inertia, −∫xy dm off the diagonal; in body axes, for the system in inertial axes */
     double principal[3]; /* principal moments, increasing */
     double axes[9];      /* row k: principal axis k, in the axes of `tensor`; the rows are a right-handed system */
     double about[9];     /* moments of inertia about the point `about`, in the axes of `tensor` */

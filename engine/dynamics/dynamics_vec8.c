@@ -19,7 +19,7 @@ enum { COORDINATES_MOST = 64 };
 static bool has_simple_forces(const hamel_model *model) {
     return !model->dynamics.mass && model->n > 0 && model->n <= COORDINATES_MOST && model->dynamics.W.count == 0 &&
            model->friction.count == 0 && !model->dynamics.nonideal && !model->observation.needs_free &&
-           !model->momenta.program && !model->dynamics.reaction_shift &&
+           !model->observation.jerk && !model->momenta.program && !model->dynamics.reaction_shift &&
            model->formulation->variables == VARIABLES_VELOCITIES && model->formulation->solver == SOLVER_MULTIPLIERS;
 }
 

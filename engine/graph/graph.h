@@ -32,6 +32,7 @@ typedef enum graph_symbol_kind {
     SYMBOL_FREE,          /* a_i: value that q''_i would have without constraints */
     SYMBOL_IDEAL,         /* component i of the reaction of the ideal constraints */
     SYMBOL_NONIDEAL,      /* component i of the reaction of the nonideal constraints */
+    SYMBOL_JERK,          /* q'''_i */
     SYMBOL_BRANCH,        /* branch of a nonsmooth operator; constant between events */
     SYMBOL_STABILIZATION, /* Baumgarte's constants α and β² */
     SYMBOL_KIND_COUNT

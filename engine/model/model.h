@@ -214,7 +214,9 @@ typedef struct model_observation {
     struct program *program;
     /* output_count includes the quasi-velocities, which come first */
     size_t output_count, invariant_count, check_count, count;
-    bool needs_free;       /* whether observed expressions or events contain free accelerations */
+    struct program
+        *jerk;       /* right-hand sides of the equations for q''' (dynamics/jerk.h): n + m; NULL if not observed */
+    bool needs_free; /* whether observed expressions or events contain free accelerations */
     const char **pointers; /* JSON Pointer of each observed expression */
     model_invariant *invariants;
     model_check *checks;
@@ -298,6 +300,10 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
 
 /* settings.c: fills model->settings from the description; errors are added to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* jerk.c: if observed expressions contain third derivatives, compiles the equations for them. `e` must contain the
+ * residuals with branch symbols. */
+hamel_status model_compile_jerk(hamel_model *model, const hamel_equations *e) HAMEL_CHECKED;
 
 /* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial
  * values that depend on them. */

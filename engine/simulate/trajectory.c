@@ -5,6 +5,7 @@
 #include "engine/simulate/trajectory.h"
 
 #include "engine/base/tolerances.h"
+#include "engine/dynamics/jerk.h"
 
 #include <assert.h>
 #include <float.h>
@@ -122,6 +123,7 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     if (status == HAMEL_SINGULAR)
         return hamel_fail(error, status, "/outputs", 0, "at t = %.9g gauss() needs a mass matrix that is not singular",
                           l->t);
+    if (status == HAMEL_OK && model->observation.jerk) status = jerk_compute(l->dynamics, l->a, l->lambda);
     if (status != HAMEL_OK) return dynamics_explain(l->dynamics, status, error);
     motion_state at = state_of(l);
     program_inputs in = motion_inputs(l->dynamics, &at);
@@ -221,7 +223,7 @@ static bool needs_motion(const trajectory *l) {
     const hamel_model *model = l->model;
     return !l->integrator || l->integrator->near_singularity || l->integrator->steps != l->verified_steps ||
            model->events.root_count > 0 || l->sensitivities || model->observation.needs_free ||
-           (program_depends(model->observation.program) & motion);
+           model->observation.jerk || (program_depends(model->observation.program) & motion);
 }
 
 /* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. If `motion` is false, omits

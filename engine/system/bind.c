@@ -165,26 +165,9 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
-/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the name of the coordinate x. Otherwise
- * returns NULL. */
-static const char *coordinate_of_velocity(const machine *m, const char *text) {
-    static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
-    char name[NAME_BYTES];
-    size_t length = strlen(text);
-    if (text[0] == 'd' && system_coordinate_index(m->s, text + 1) >= 0) return text + 1;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (length <= end || strcmp(text + length - end, ends[i]) != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)(length - end), text);
-        int32_t index = system_coordinate_index(m->s, name);
-        if (index >= 0) return m->s->coordinates[index].name;
-    }
-    return NULL;
-}
-
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
     (void)fault(m, item, "unknown name `%s`", text);
-    const char *moving = coordinate_of_velocity(m, text);
+    const char *moving = binder_coordinate_of_velocity(m->s, text);
     if (moving) return hamel_suggest(m->s->error, "write %s' for the velocity of `%s`", moving, moving), false;
     hamel_suggest(m->s->error, m->place == PLACE_PARAMETERS ? "use only numbers and parameters here"
                                                             : "declare it as a parameter, coordinate or definition");
@@ -304,10 +287,28 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
     return hamel_suggest(m->s->error, "did you mean `%s`?", of_joint), false;
 }
 
+/* Quotes the expression at the errors that a function has added since there were `faults` errors. */
+static void locate_faults(machine *m, const syntax_item *item, size_t faults) {
+    if (m->s->error->count == faults) return;
+    hamel_relocate(m->s->error, m->pointer, item->column);
+    hamel_quote(m->s->error, m->code->text, m->code->length);
+}
+
 static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
-    unsigned bad = GRAPH_DEPENDS(SYMBOL_ACCELERATION) | GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
-    if (graph_depends(m->s->graph, e) & bad)
-        return fault(m, item, "der() cannot differentiate accelerations or multipliers");
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION);
+    const unsigned never = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) |
+                           GRAPH_DEPENDS(SYMBOL_NONIDEAL) | GRAPH_DEPENDS(SYMBOL_JERK);
+    unsigned needs = graph_depends(m->s->graph, e);
+    size_t faults = m->s->error->count;
+    if (needs & never)
+        return fault(m, item, "der() cannot differentiate multipliers, reactions and rates of accelerations");
+    if ((needs & motion) && m->place == PLACE_OUTPUT) {
+        graph_node third = path_rate(m->s, e);
+        locate_faults(m, item, faults);
+        return push_value(m, third, NULL);
+    }
+    if (needs & motion)
+        return fault(m, item, "der() can differentiate accelerations only in outputs, invariants and checks");
     graph_node rate = system_rate(m->s, e, m->pointer, "the operand of der()");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push_value(m, rate, NULL);
@@ -370,17 +371,12 @@ static const char *known_elsewhere(int quantity) {
     return "";
 }
 
-/* Quotes the expression at the errors that a function has added since there were `faults` errors. */
-static void locate_faults(machine *m, const syntax_item *item, size_t faults) {
-    if (m->s->error->count == faults) return;
-    hamel_relocate(m->s->error, m->pointer, item->column);
-    hamel_quote(m->s->error, m->code->text, m->code->length);
-}
-
 /* Runs a quantity that describes elements: linear_momentum(B, k), ... Elements are bound when outputs are. */
 static bool run_kinematics(machine *m, const syntax_item *item, const machine_value *argument) {
     kinematic_call call = {(syntax_quantity)item->op, {-1, -1}, 0};
     const char *signature = quantity_signature(call.quantity);
+    const bool contact = item->op >= QUANTITY_OF_CONTACTS;
+    const symbol_table *table = contact ? &m->s->binder->contacts : &m->s->binder->elements;
     size_t names = 0, faults = m->s->error->count;
     for (int32_t i = 0; i < item->count; i++) {
         long long component;
@@ -388,7 +384,7 @@ static bool run_kinematics(machine *m, const syntax_item *item, const machine_va
             if (!integer_value(m, item, argument[i].node, "the component", &component)) return false;
             if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
             call.component = (int)component - 1;
-        } else if (!element_argument(m, item, &m->s->binder->elements, "particle, body, point or frame",
+        } else if (!element_argument(m, item, table, contact ? "rolling joint" : "particle, body, point or frame",
                                      argument[i].name, &call.elements[names++]))
             return false;
     }

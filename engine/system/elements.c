@@ -129,8 +129,7 @@ static void lower_rotation(hamel_system *s, system_located *e, const graph_node 
 }
 
 /* Returns the element with this name, expanded in scope, or NULL if the declaration of the element failed. */
-static system_located *element_of(hamel_system *s, const char *name, const char *pointer,
-                                        const loop_scope *scope) {
+static system_located *element_of(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
     int32_t found = expanded ? binder_find(&s->binder->elements, expanded) : -1;
     return found >= 0 && s->binder->located[found].ready ? &s->binder->located[found] : NULL;

@@ -33,6 +33,15 @@ typedef struct system_located {
                              * plane, in the axes of the element in space */
 } system_located;
 
+/* The contact of a rolling joint. All vectors have inertial components. */
+typedef struct system_contact {
+    const char *name;
+    graph_node point[3];  /* the contact point */
+    graph_node normal[3]; /* unit vector from the surface to the wheel */
+    graph_node slip[3];   /* velocity of the wheel's material at the point, relative to the material of the surface */
+    graph_node spin[3];   /* angular velocity of the wheel relative to the surface */
+} system_contact;
+
 void located_declare(hamel_system *s);      /* declares the names and slots of all elements */
 void located_find_parents(hamel_system *s); /* finds the frame of each element; call after all names are declared */
 void located_resolve(hamel_system *s);      /* computes positions and axes; call after all slots are resolved */

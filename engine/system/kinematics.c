@@ -21,12 +21,23 @@ static kinematic_function *const FUNCTIONS[QUANTITY_COUNT] = {
     [QUANTITY_SCREW_PITCH] = screw_pitch_node,
     [QUANTITY_WRENCH_POINT] = wrench_point_node,
     [QUANTITY_WRENCH_PITCH] = wrench_pitch_node,
+    [QUANTITY_JERK] = path_jerk,
+    [QUANTITY_PATH_CURVATURE] = path_curvature,
+    [QUANTITY_PATH_TORSION] = path_torsion,
+    [QUANTITY_PATH_TANGENT] = path_axis,
+    [QUANTITY_PATH_NORMAL] = path_axis,
+    [QUANTITY_PATH_BINORMAL] = path_axis,
+    [QUANTITY_CONTACT_POINT] = contact_vector,
+    [QUANTITY_CONTACT_SLIP] = contact_vector,
+    [QUANTITY_CONTACT_ROLL] = contact_vector,
+    [QUANTITY_CONTACT_PIVOT] = contact_pivot,
 };
 
 graph_node kinematics_node(hamel_system *s, const kinematic_call *call) {
     assert(call->quantity >= QUANTITY_OF_ELEMENTS && FUNCTIONS[call->quantity]);
     assert(0 <= call->component && call->component < 3);
-    for (int k = 0; k < 2; k++) { /* an element with an error has no position */
+    for (int k = 0; k < 2 && call->quantity < QUANTITY_OF_CONTACTS;
+         k++) { /* an element with an error has no position */
         int32_t index = call->elements[k];
         if (index >= 0 && !s->binder->located[index].ready) return graph_number(s->graph, 0);
     }

@@ -8,7 +8,8 @@
 /* A call such as angular_momentum(B, k, P). */
 typedef struct kinematic_call {
     syntax_quantity quantity; /* at least QUANTITY_OF_ELEMENTS */
-    int32_t elements[2];      /* indices in `located`, in the order of the arguments; −1: omitted */
+    int32_t elements[2];      /* indices in `located`, in the order of the arguments; −1: omitted. From
+                               * QUANTITY_OF_CONTACTS on, elements[0] is an index in `contact_list` */
     int component;            /* 0, 1 or 2 */
 } kinematic_call;
 
@@ -35,6 +36,22 @@ bool momenta_spin(hamel_system *s, const system_located *e, graph_node out[3]);
 graph_node rotation_angle_node(hamel_system *s, const kinematic_call *call);
 graph_node rotation_axis_node(hamel_system *s, const kinematic_call *call);
 graph_node gibbs_vector_node(hamel_system *s, const kinematic_call *call);
+
+/* --- path.c -------------------------------------------------------------------------------------------------------- */
+
+/* Returns d/dt of a node that may contain accelerations, but no multipliers. If the third derivatives of coordinates
+ * are unknown, adds an error and returns GRAPH_NONE. */
+graph_node path_rate(hamel_system *s, graph_node node);
+
+graph_node path_jerk(hamel_system *s, const kinematic_call *call);
+graph_node path_curvature(hamel_system *s, const kinematic_call *call);
+graph_node path_torsion(hamel_system *s, const kinematic_call *call);
+graph_node path_axis(hamel_system *s, const kinematic_call *call); /* tangent, normal or binormal */
+
+/* --- contact_motion.c ---------------------------------------------------------------------------------------------- */
+
+graph_node contact_vector(hamel_system *s, const kinematic_call *call); /* point, slip or rolling angular velocity */
+graph_node contact_pivot(hamel_system *s, const kinematic_call *call);
 
 /* --- rigid_motion.c ------------------------------------------------------------------------------------------------ */
 

@@ -29,9 +29,10 @@ static bool need_elements(hamel_system *s) {
     bool given = has_given_energy(s), found = false;
     for (size_t i = 0; i < s->binder->located_count; i++) found = found || s->binder->located[i].mass >= 0;
     if (found && !given) return true;
-    system_fail(s, "", given ? "the momentum and the mass of the system are unknown, because an energy is given as an "
-                               "expression"
-                             : "the system has no bodies or particles, whose momenta could be added");
+    system_fail(s, "",
+                given ? "the momentum and the mass of the system are unknown, because an energy is given as an "
+                        "expression"
+                      : "the system has no bodies or particles, whose momenta could be added");
     return hamel_suggest(s->error, "describe all masses by `bodies` and `particles`"), false;
 }
 

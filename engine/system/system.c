@@ -482,8 +482,8 @@ static bool is_interrupted(void *system) {
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
     if (!b) return false;
-    symbol_table *tables[] = {&b->quantities, &b->coordinates, &b->elements,
-                              &b->links,      &b->constraints, &b->table_names};
+    symbol_table *tables[] = {&b->quantities,  &b->coordinates, &b->elements, &b->links,
+                              &b->constraints, &b->table_names, &b->contacts};
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (symbol_table_init(tables[k], s->memory) != HAMEL_OK) return false;
     return true;

@@ -280,7 +280,7 @@ hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, co
     X(NONIDEAL, "parameters, time, coordinates, velocities, ideal reactions and multipliers", 0xaf) \
     X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)              \
     X(DEFINITION, "anything but derived quantities", 0x3f)                                          \
-    X(OUTPUT, "anything", 0x1ff)
+    X(OUTPUT, "anything", 0x3ff)
 
 typedef enum system_place {
 #define X(name, meaning, mask) PLACE_##name,

@@ -292,6 +292,7 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     case SYMBOL_VELOCITY: return per_second(s, coordinate_unit(s, i), 1);
     case SYMBOL_ACCELERATION:
     case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i), 2);
+    case SYMBOL_JERK: return per_second(s, coordinate_unit(s, i), 3);
     case SYMBOL_MULTIPLIER: return multiplier_unit(s, i);
     case SYMBOL_IDEAL:
     case SYMBOL_NONIDEAL: return units_times(s, s->units->energy, coordinate_unit(s, i), -1);

@@ -67,12 +67,24 @@ typedef enum syntax_kind {
     X(SCREW_POINT, "screw_point", "nk")              \
     X(SCREW_PITCH, "screw_pitch", "n")               \
     X(WRENCH_POINT, "wrench_point", "nk")            \
-    X(WRENCH_PITCH, "wrench_pitch", "n")
+    X(WRENCH_PITCH, "wrench_pitch", "n")             \
+    X(JERK, "jerk", "nk")                            \
+    X(PATH_CURVATURE, "path_curvature", "n")         \
+    X(PATH_TORSION, "path_torsion", "n")             \
+    X(PATH_TANGENT, "path_tangent", "nk")            \
+    X(PATH_NORMAL, "path_normal", "nk")              \
+    X(PATH_BINORMAL, "path_binormal", "nk")          \
+    X(CONTACT_POINT, "contact_point", "nk")          \
+    X(CONTACT_SLIP, "contact_slip", "nk")            \
+    X(CONTACT_ROLL, "contact_roll", "nk")            \
+    X(CONTACT_PIVOT, "contact_pivot", "n")
 /* clang-format on */
 
 /* Quantities from this one on describe elements: names in their signatures are names of elements, and `k` is a component
  * from 1 to 3. */
 #define QUANTITY_OF_ELEMENTS QUANTITY_LINEAR_MOMENTUM
+/* The names in quantities from this one on are names of rolling joints. */
+#define QUANTITY_OF_CONTACTS QUANTITY_CONTACT_POINT
 
 typedef enum syntax_quantity {
 #define X(name, text, signature) QUANTITY_##name,

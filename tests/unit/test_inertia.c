@@ -14,8 +14,7 @@ static hamel_inertia *inertia_of(const char *members, const char *about) {
     fixture f;
     hamel_inertia *found = NULL;
     fixture_read(&f, members, "`stop`: 1");
-    hamel_status status =
-        hamel_find_inertia(&found, &f.description, (hamel_argument){about, ""}, NULL, NULL, &f.error);
+    hamel_status status = hamel_find_inertia(&found, &f.description, (hamel_argument){about, ""}, NULL, NULL, &f.error);
     if (status != HAMEL_OK) fail_msg("inertia: %s", f.error.count ? f.error.faults[0].message : "no fault");
     fixture_close(&f);
     return found;
@@ -30,12 +29,11 @@ static void assert_numbers(const char *what, const double *found, const double *
 static void the_inertia_of_a_cube_is_transferred_to_a_corner(void **state) {
     (void)state;
     static const double corner[] = {8, -3, -3, -3, 8, -3, -3, -3, 8};
-    hamel_inertia *i = inertia_of(
-        "`coordinates`: [{`name`: `x`, `initial`: 4}, {`name`: `p`, `initial`: 0.7}],"
-        "`bodies`: [{`name`: `C`, `mass`: 3, `inertia`: [2, 2, 2], `position`: [`x`, 1, 2],"
-        "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`p`, 0.5, -0.2]}}}],"
-        "`points`: [{`name`: `K`, `body`: `C`, `at`: [1, 1, 1]}]",
-        "K");
+    hamel_inertia *i = inertia_of("`coordinates`: [{`name`: `x`, `initial`: 4}, {`name`: `p`, `initial`: 0.7}],"
+                                  "`bodies`: [{`name`: `C`, `mass`: 3, `inertia`: [2, 2, 2], `position`: [`x`, 1, 2],"
+                                  "`orientation`: {`euler`: {`sequence`: `ZXZ`, `angles`: [`p`, 0.5, -0.2]}}}],"
+                                  "`points`: [{`name`: `K`, `body`: `C`, `at`: [1, 1, 1]}]",
+                                  "K");
     assert_string_equal(i->about, "K");
     assert_int_equal(i->count, 1);
     assert_numbers("corner", i->bodies[0].about, corner, 9);
@@ -64,8 +62,8 @@ static void principal_axes_are_the_eigenvectors_of_the_tensor(void **state) {
         double dot = axes[3 * k] * n[3 * k] + axes[3 * k + 1] * n[3 * k + 1] + axes[3 * k + 2] * n[3 * k + 2];
         assert_near("axis", fabs(dot), 1, 1e-14);
     }
-    double hand = axes[0] * (axes[4] * axes[8] - axes[5] * axes[7]) + axes[1] * (axes[5] * axes[6] - axes[3] * axes[8]) +
-                  axes[2] * (axes[3] * axes[7] - axes[4] * axes[6]);
+    double hand = axes[0] * (axes[4] * axes[8] - axes[5] * axes[7]) +
+                  axes[1] * (axes[5] * axes[6] - axes[3] * axes[8]) + axes[2] * (axes[3] * axes[7] - axes[4] * axes[6]);
     assert_near("right-handed", hand, 1, 1e-14);
     hamel_inertia_free(i);
 }
@@ -74,9 +72,10 @@ static void principal_axes_are_the_eigenvectors_of_the_tensor(void **state) {
  * line and 0 along it. */
 static void a_pair_of_particles_has_the_inertia_of_its_reduced_mass(void **state) {
     (void)state;
-    hamel_inertia *i = inertia_of("`coordinates`: [`x`], `particles`: [{`name`: `A`, `mass`: 1, `position`: [`x`, 0, 0]},"
-                                  "{`name`: `B`, `mass`: 3, `position`: [3, 0, 4]}]",
-                                  NULL);
+    hamel_inertia *i =
+        inertia_of("`coordinates`: [`x`], `particles`: [{`name`: `A`, `mass`: 1, `position`: [`x`, 0, 0]},"
+                   "{`name`: `B`, `mass`: 3, `position`: [3, 0, 4]}]",
+                   NULL);
     assert_int_equal(i->count, 0);
     assert_near("mass", i->system.mass, 4, 0);
     assert_numbers("centre", i->system.center, (double[]){2.25, 0, 3}, 3);
@@ -100,8 +99,9 @@ static void a_planar_body_has_one_moment(void **state) {
 
 static void an_unknown_inertia_is_reported(void **state) {
     (void)state;
-    static const char *const SYSTEM = "`coordinates`: [`p`], `particles`: [{`name`: `tip`, `mass`: 1, `position`: [`p`, "
-                                      "0]}], `kinetic_energy`: `p'^2`";
+    static const char *const SYSTEM =
+        "`coordinates`: [`p`], `particles`: [{`name`: `tip`, `mass`: 1, `position`: [`p`, "
+        "0]}], `kinetic_energy`: `p'^2`";
     hamel_inertia *i = inertia_of(SYSTEM, NULL), *none = NULL;
     assert_non_null(i->reason);
     hamel_inertia_free(i);

@@ -63,7 +63,8 @@ static void internal_forces_do_not_change_the_momenta_of_a_system(void **state) 
     (void)state;
     static const char *const SYSTEM =
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `u`, `initial`: 2}, {`name`: `w`, `velocity`: 2}],"
-        "`particles`: [{`name`: `A`, `mass`: 1, `position`: [`x`, `y`]}, {`name`: `B`, `mass`: 3, `position`: [`u`, `w`]}],"
+        "`particles`: [{`name`: `A`, `mass`: 1, `position`: [`x`, `y`]}, {`name`: `B`, `mass`: 3, `position`: [`u`, "
+        "`w`]}],"
         "`springs`: [{`between`: [`A`, `B`], `stiffness`: 5, `length`: 1}], `gravity`: [0, -2],"
         "`outputs`: {`px`: `total_momentum(1)`, `py`: `total_momentum(2) + 8*t`, `G`: `center_of_mass(1)`,"
         "`rate`: `der(total_angular_momentum(3)) + 8*center_of_mass(1)`, `v`: `4*der(center_of_mass(2)) + 8*t`}";
