@@ -175,7 +175,8 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
         bool pfaffian = a->linear[c] && a->model->order[c] == CONSTRAINT_VELOCITY;
         facts->rheonomic = facts->time_dependent || (pfaffian && !facts->catastatic);
         if (a->linear[c]) facts->homogeneous = facts->catastatic;
-        facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer);
+        facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer &&
+                                      !a->system->constraints[c].direction);
         bool workless = facts->homogeneous || (needs_euler(a, c) && !f->constraints[c].working);
         facts->conservative = facts->ideal && workless;
     }

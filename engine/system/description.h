@@ -153,11 +153,21 @@ typedef struct hamel_friction {
     hamel_end on, against;               /* sliding point, and the body or frame of the surface; names NULL: absent */
 } hamel_friction;
 
+/* The direction D of the reaction λ D of a servo-constraint: coefficients of coordinates, a vector at a point, or the
+ * sum of both. */
+typedef struct hamel_reaction_direction {
+    const char *pointer; /* NULL: the reaction acts along the gradient of the equation */
+    hamel_named_list coordinates;
+    hamel_end on;             /* name NULL: absent */
+    hamel_expressions vector; /* inertial components */
+} hamel_reaction_direction;
+
 typedef struct hamel_constraint {
     const char *pointer, *name;
     hamel_expression equation;
     hamel_named_list nonideal; /* coordinate → component of C, the prescribed nonideal reaction */
     hamel_friction friction;
+    hamel_reaction_direction direction;
     bool inactive; /* initially inactive; an event may activate it */
     hamel_family family;
 } hamel_constraint;

@@ -64,6 +64,7 @@ typedef struct system_constraint {
     const char *name, *pointer;
     bool inactive;                            /* inactive in the initial state */
     constraint_order order;                   /* derived from the symbols in the equation */
+    graph_node *direction;                    /* D of the reaction λ D, for each coordinate; NULL: ∂f/∂q */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
     const hamel_expression *written;          /* text of f, valid in the scope of `loops` */
     const struct hamel_constraint *described; /* NULL if an element adds the constraint */

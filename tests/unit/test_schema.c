@@ -55,6 +55,7 @@ static const struct {
     {"joint", &joint_kind},
     {"constraint", &constraint_kind},
     {"friction", &friction_kind},
+    {"reaction_direction", &direction_kind},
     {"event", &event_kind},
     {"impulse", &impulse_kind},
     {"percussion", &percussion_kind},
