@@ -445,6 +445,11 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
         if (status == HAMEL_OK) status = solve_factored(k, k->values + model->dynamics.at_Q, false, a, lambda, error);
     }
     if (status == HAMEL_OK && (model->dynamics.nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);
+    if (status == HAMEL_SINGULAR && model->dynamics.W.count && error && error->count == faults)
+        return hamel_fail(error, status, "/constraints", 0,
+                          "at t = %.9g the equations of motion do not determine the accelerations and multipliers: a "
+                          "force that depends on multipliers, or the direction of a reaction, makes them singular",
+                          k->t);
     if (status == HAMEL_NOT_FINITE || model->dynamics.W.count) return status;
     return status == HAMEL_OK || !error || error->count > faults ? status : dynamics_explain(k, status, error);
 }

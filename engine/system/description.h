@@ -135,6 +135,13 @@ typedef struct hamel_load {
     hamel_family family;
 } hamel_load;
 
+/* Friction couples of a rolling joint: M ≤ e N, with the lengths e of `rolling` and `pivoting`. */
+typedef struct hamel_friction_couples {
+    const char *pointer;                /* NULL: no friction couples */
+    hamel_expression rolling, pivoting; /* lengths; absent: 0 */
+    hamel_expression regularization;    /* angular speed; absent: 0 */
+} hamel_friction_couples;
+
 typedef struct hamel_joint {
     const char *pointer, *name, *type, *type_pointer;
     hamel_end between[2];
@@ -142,6 +149,7 @@ typedef struct hamel_joint {
     hamel_expression length, radius;
     hamel_expressions
         direction; /* `axis` or `direction` in the axes of the first end, or `normal` in those of the surface */
+    hamel_friction_couples friction; /* rolling joints only */
     hamel_family family;
 } hamel_joint;
 

@@ -36,6 +36,9 @@ typedef struct system_located {
 /* The contact of a rolling joint. All vectors have inertial components. */
 typedef struct system_contact {
     const char *name;
+    const hamel_joint *joint;
+    size_t loop_count;
+    loop_variable *loops; /* scope of the expressions of the joint */
     graph_node point[3];  /* the contact point */
     graph_node normal[3]; /* unit vector from the surface to the wheel */
     graph_node slip[3];   /* velocity of the wheel's material at the point, relative to the material of the surface */
@@ -101,8 +104,17 @@ void joints_declare(hamel_system *s); /* declares the constraints of joints and 
 void joints_lower(hamel_system *s);   /* binds the equations of joints and of quaternion norms */
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
-void frictions_lower(hamel_system *s);    /* call after constraints are bound */
-void frictions_add_rows(hamel_system *s); /* call after all other constraints are added */
+void frictions_lower(hamel_system *s);        /* call after constraints are bound */
+void friction_couples_lower(hamel_system *s); /* friction_couples.c: the same for friction couples of rolling joints */
+void frictions_add_rows(hamel_system *s);     /* call after all other constraints are added */
+
+/* Sets f->coordinates and f->count to the coordinates whose velocities occur in f->slip. Returns false if out of
+ * memory. */
+bool friction_find_coordinates(hamel_system *s, system_friction *f);
+
+/* Adds the signed speed of a slip with one component to f->along. A speed whose sign is constant is omitted. The sign
+ * of the speed is normalized, so that equal or opposite speeds share a node. Returns false after adding an error. */
+bool friction_add_speed(hamel_system *s, const char *pointer, graph_node speed, system_friction *f);
 
 void warnings_check(hamel_system *s); /* call after the whole description is bound */
 

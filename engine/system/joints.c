@@ -245,7 +245,8 @@ static void note_contact(const joint_work *w, const graph_node place[3], const g
     hamel_system *s = w->s;
     graph *g = s->graph;
     system_binder *b = s->binder;
-    system_contact own = {.name = w->name};
+    system_contact own = {.name = w->name, .joint = w->j};
+    if (!scope_copy(s, w->scope, &own.loops, &own.loop_count)) return;
     graph_node length = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, normal, normal));
     for (int k = 0; k < 3; k++) {
         own.point[k] = place[k];

@@ -16,7 +16,7 @@ static bool refuse_direction(hamel_system *s, const system_constraint *c, const 
                        c->name, reason);
 }
 
-/* Returns true if a constraint or a node of its equation may jump or have a kink. */
+/* Returns true if the equation contains a function that may jump or have a kink. */
 static bool is_nonsmooth(hamel_system *s, graph_node f) {
     static const graph_op ops[] = {GRAPH_ABS,  GRAPH_SIGN, GRAPH_MIN, GRAPH_MAX,  GRAPH_FLOOR,
                                    GRAPH_CEIL, GRAPH_MOD,  GRAPH_IF,  GRAPH_TABLE};
@@ -28,14 +28,16 @@ static bool is_nonsmooth(hamel_system *s, graph_node f) {
     return false;
 }
 
-/* Impacts and prescribed jumps act along the gradient of a constraint, and the directions of friction and of nonideal
- * reactions are defined by it. These are not supported together with another direction. */
+/* Checks that no impact, prescribed jump, friction or nonideal reaction occurs together with a given direction. All of
+ * these are defined by gradients of constraints. */
 static bool may_have_direction(hamel_system *s, const system_constraint *c) {
     if (c->inactive) return refuse_direction(s, c, "it is not active from the start");
     if (c->described->nonideal.count || c->described->friction.pointer)
         return refuse_direction(s, c, "it has `nonideal` or `friction`");
     if (is_nonsmooth(s, c->equation))
         return refuse_direction(s, c, "its equation contains a function with kinks or jumps");
+    for (size_t i = 0; i < s->binder->contact_count; i++)
+        if (s->binder->contact_list[i].joint->friction.pointer) return refuse_direction(s, c, "a joint has `friction`");
     for (size_t i = 0; i < s->constraint_count; i++) {
         const hamel_constraint *other = s->constraints[i].described;
         if (other && (other->nonideal.count || other->friction.pointer))

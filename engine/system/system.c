@@ -530,6 +530,7 @@ static void (*const steps[])(hamel_system *s) = {
     servos_lower,
     bind_initial_values,
     frictions_lower,
+    friction_couples_lower,
     events_declare,
     frictions_add_rows,
     declare_outputs,

@@ -25,7 +25,7 @@ static void assert_numbers(const char *what, const double *found, const double *
 }
 
 /* A cube of mass 3 and side 2 with inertia m a²/6 = 2: about a corner, 2 m a²/3 = 8 on the diagonal and −m a²/4 = −3
- * beside it (parallel axes, Papastavridis 1.15). The body is turned; its own axes stay parallel to the sides. */
+ * off it (parallel axes, Papastavridis 1.15). The body is turned; its own axes stay parallel to the sides. */
 static void the_inertia_of_a_cube_is_transferred_to_a_corner(void **state) {
     (void)state;
     static const double corner[] = {8, -3, -3, -3, 8, -3, -3, -3, 8};

@@ -42,7 +42,7 @@ static void a_wheel_turns_about_its_contact_point(void **state) {
     motion_free(&m);
 }
 
-/* A ladder of length 2 slides down a wall: its pole is above the foot and beside the top, on the circle of radius 2
+/* A ladder of length 2 slides down a wall: its pole is above the foot and level with the top, on the circle of radius 2
  * about the corner (space centrode) and on the circle of radius 1 about its middle (body centrode). */
 static void a_sliding_ladder_turns_about_the_corner_opposite_to_the_wall(void **state) {
     (void)state;
