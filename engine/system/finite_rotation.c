@@ -32,7 +32,7 @@ static void products(graph *g, const graph_node R[9], graph_node out[4][4]) {
 static void quaternion_of(graph *g, const graph_node R[9], graph_node out[4]) {
     graph_node rows[4][4], pair[2][4], size[2];
     products(g, R, rows);
-    for (int h = 0; h < 2; h++) {
+    for (size_t h = 0; h < 2; h++) {
         graph_node first = rows[2 * h][2 * h], second = rows[2 * h + 1][2 * h + 1];
         for (int k = 0; k < 4; k++) pair[h][k] = choose(g, GRAPH_GE, first, second, rows[2 * h][k], rows[2 * h + 1][k]);
         size[h] = graph_binary(g, GRAPH_MAX, first, second);
