@@ -113,9 +113,13 @@ static void directions_without_a_solution_are_rejected(void **state) {
         {"`equation`: `y = 0`, `direction`: {`coordinates`: {`y`: 1}}",
          ", `generalized_forces`: {`x`: `reaction(c, y)`}", "the force contains reaction() of `c`"},
         {"`equation`: `y = 0`, `direction`: {`coordinates`: {`y`: 1}}",
-         ", `events`: [{`name`: `e`, `when`: `t - 0.5`, `impulse`: {`constraint`: `c`}}]", "the impact of the event `e` is unknown"},
+         ", `events`: [{`name`: `e`, `when`: `t - 0.5`, `impulse`: {`constraint`: `c`}}]",
+         "the impact of the event `e` is unknown"},
         {"`equation`: `y = 0`, `direction`: {`coordinates`: {`y`: 1}}",
          ", `events`: [{`name`: `e`, `when`: `t - 0.5`, `activate`: [`c`]}]", "the impact of the event `e` is unknown"},
+        {"`equation`: `y = 0`, `direction`: {`coordinates`: {`y`: 1}}",
+         ", `events`: [{`name`: `e`, `when`: `t - 0.5`, `percussion`: {`on`: `x`, `value`: 1}}]",
+         "the impact of the event `e` is unknown"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[900];

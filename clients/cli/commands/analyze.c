@@ -316,14 +316,9 @@ static int analyze_file(const cli_arguments *arguments) {
     static const struct {
         const char *option;
         api_analyses bit;
-    } analyses[] = {{"verify", API_VERIFICATION},
-                    {"equilibrium", API_EQUILIBRIUM},
-                    {"linearize", API_LINEARIZATION},
-                    {"forces", API_FORCES},
-                    {"relax", API_RELAXATION},
-                    {"impulses", API_IMPULSES},
-                    {"inertia", API_INERTIA},
-                    {"inertia-about", API_INERTIA}};
+    } analyses[] = {{"verify", API_VERIFICATION}, {"equilibrium", API_EQUILIBRIUM}, {"linearize", API_LINEARIZATION},
+                    {"forces", API_FORCES},       {"relax", API_RELAXATION},        {"impulses", API_IMPULSES},
+                    {"inertia", API_INERTIA},     {"inertia-about", API_INERTIA}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
