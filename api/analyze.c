@@ -43,6 +43,8 @@ ANALYSIS(add_displacements, hamel_displacements,
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
+ANALYSIS(add_inertia, hamel_inertia, hamel_find_inertia(&found, d, options->inertia_about, limits, poll, error),
+         api_add_inertia, hamel_inertia_free)
 
 ANALYSIS(add_bracket, hamel_bracket, hamel_find_bracket(&found, d, options->bracket, limits, poll, error),
          api_add_bracket, hamel_bracket_free)
@@ -115,6 +117,7 @@ static const struct {
     {"hamilton", API_HAMILTON, add_hamilton},
     {"bracket", API_BRACKET, add_bracket},
     {"canonical", API_CANONICAL, add_canonical},
+    {"inertia", API_INERTIA, add_inertia},
 };
 
 static hamel_status analyze(cJSON *answer, cJSON *tree, const char *const *assignments, size_t assignment_count,
@@ -205,6 +208,8 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
         add_functions(&b, own, "Q", t->Q, t->Q_count);
         add_functions(&b, own, "P", t->P, t->P_count);
     }
+    if ((options->analyses & API_INERTIA) != 0 && options->inertia_about.name != NULL)
+        json_add_text(&b, options_of(&b, request, "inertia"), "about", options->inertia_about.name);
     if (!b.failed && cJSON_AddItemReferenceToObject(request, "system", system)) return request;
     cJSON_Delete(request);
     return NULL;
@@ -277,6 +282,12 @@ static void read_new_momenta(json_reader *r, const cJSON *value, const char *poi
     t->P = json_read_list(r, value, pointer, "a list of expressions", sizeof *t->P, read_function, &t->P_count);
 }
 
+static void read_inertia_about(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    hamel_argument *about = &((api_analysis_options *)field)->inertia_about;
+    about->pointer = pointer;
+    json_read_name(r, value, pointer, &about->name);
+}
+
 /* Defines the function that reads the options of one analysis. */
 #define READ_OPTIONS(analysis, ...)                                                                     \
     static const json_kind analysis##_kind = JSON_KIND("`" #analysis "`", __VA_ARGS__);                 \
@@ -294,10 +305,12 @@ READ_OPTIONS(bracket, {"first", read_function, offsetof(api_analysis_options, br
              {"second", read_function, offsetof(api_analysis_options, bracket[1]), true})
 READ_OPTIONS(canonical, {"Q", read_new_coordinates, offsetof(api_analysis_options, transformation), true},
              {"P", read_new_momenta, offsetof(api_analysis_options, transformation), true})
+READ_OPTIONS(inertia, {"about", read_inertia_about, 0, false})
 READ_OPTIONS(options, {"forces", read_forces, 0, false}, {"displacements", read_displacements, 0, false},
              {"bracket", read_bracket, 0, false}, {"canonical", read_canonical, 0, false},
              {"equations", read_equations, 0, false}, {"equilibrium", read_equilibrium, 0, false},
-             {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false})
+             {"linearization", read_linearization, 0, false}, {"relaxation", read_relaxation, 0, false},
+             {"inertia", read_inertia, 0, false})
 
 /* Skips the key `system`, which api_describe reads. */
 static void read_later(json_reader *r, const cJSON *value, const char *pointer, void *field) {

@@ -7,6 +7,7 @@
 #include "engine/analyze/forces.h"
 #include "engine/analyze/gauss.h"
 #include "engine/analyze/impulses.h"
+#include "engine/analyze/inertia.h"
 #include "engine/analyze/poisson.h"
 #include "engine/equations/equations.h"
 #include "engine/simulate/hamilton.h"
@@ -24,7 +25,8 @@ typedef enum api_analyses { /* bits */
                             API_GAUSS = 512,
                             API_HAMILTON = 1024,
                             API_BRACKET = 2048,
-                            API_CANONICAL = 4096
+                            API_CANONICAL = 4096,
+                            API_INERTIA = 8192
 } api_analyses;
 
 typedef struct api_analysis_options {
@@ -40,6 +42,7 @@ typedef struct api_analysis_options {
     hamel_argument bracket[2];           /* the functions of a Poisson bracket; borrowed; API_BRACKET requires both */
     hamel_transformation transformation; /* borrowed; API_CANONICAL requires it */
     hamel_argument relaxed;              /* the constraint to relax; borrowed; API_RELAXATION requires its name */
+    hamel_argument inertia_about;        /* the point to which inertia is transferred; borrowed; no name: the origin */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
@@ -67,6 +70,7 @@ bool api_add_gauss(cJSON *answer, const hamel_gauss *found);
 bool api_add_bracket(cJSON *answer, const hamel_bracket *found);
 bool api_add_canonical(cJSON *answer, const hamel_canonical *found);
 bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found);
+bool api_add_inertia(cJSON *answer, const hamel_inertia *inertia);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
 /* Adds the keys `entries` and `omitted` of a written form to `object`. */

@@ -214,6 +214,13 @@ const json_kind load_kind =
 
 READ_LOCATED_NAME(read_type, hamel_joint, type, type_pointer)
 
+const json_kind friction_couples_kind = JSON_KIND(
+    "friction of a joint", {"rolling", json_read_expression, offsetof(hamel_friction_couples, rolling), false},
+    {"pivoting", json_read_expression, offsetof(hamel_friction_couples, pivoting), false},
+    {"regularization", json_read_expression, offsetof(hamel_friction_couples, regularization), false});
+
+READ_OBJECT(friction_couples)
+
 const json_kind joint_kind = JSON_KIND("a joint", {"name", json_read_name, offsetof(hamel_joint, name), true},
                                        {"type", read_type, 0, true}, {"between", read_joint_ends, 0, true},
                                        {"length", json_read_expression, offsetof(hamel_joint, length), false},
@@ -221,6 +228,7 @@ const json_kind joint_kind = JSON_KIND("a joint", {"name", json_read_name, offse
                                        {"axis", json_read_vector, offsetof(hamel_joint, direction), false},
                                        {"normal", json_read_vector, offsetof(hamel_joint, direction), false},
                                        {"direction", json_read_vector, offsetof(hamel_joint, direction), false},
+                                       {"friction", read_friction_couples, offsetof(hamel_joint, friction), false},
                                        {"for", json_read_family, offsetof(hamel_joint, family), false});
 
 static void read_load(json_reader *r, const cJSON *value, const char *pointer, void *field) {
@@ -234,20 +242,20 @@ static void read_load(json_reader *r, const cJSON *value, const char *pointer, v
  * error. */
 /* clang-format off */
 static const struct {
-    const char *type, *keys[2];
+    const char *type, *keys[3];
 } joint_types[] = {
-    {"coincident", {"", ""}},
-    {"distance",   {"length", ""}},
-    {"revolute",   {"axis", ""}},
-    {"prismatic",  {"axis", ""}},
-    {"fixed",      {"", ""}},
-    {"rolling",    {"radius", "normal"}},
-    {"knife_edge", {"direction", ""}},
+    {"coincident", {"", "", ""}},
+    {"distance",   {"length", "", ""}},
+    {"revolute",   {"axis", "", ""}},
+    {"prismatic",  {"axis", "", ""}},
+    {"fixed",      {"", "", ""}},
+    {"rolling",    {"radius", "normal", "friction"}},
+    {"knife_edge", {"direction", "", ""}},
 };
 /* clang-format on */
 
 static void read_joint(json_reader *r, const cJSON *value, const char *pointer, void *field) {
-    static const char *const special[] = {"length", "radius", "axis", "normal", "direction"};
+    static const char *const special[] = {"length", "radius", "axis", "normal", "direction", "friction"};
     enum { TYPES = sizeof joint_types / sizeof *joint_types };
     hamel_joint *j = field;
     j->pointer = pointer;
@@ -257,7 +265,8 @@ static void read_joint(json_reader *r, const cJSON *value, const char *pointer, 
     if (type == TYPES) return; /* the engine reports an unknown type when it binds names */
     for (size_t k = 0; k < sizeof special / sizeof *special; k++) {
         const char *const *keys = joint_types[type].keys;
-        bool taken = strcmp(keys[0], special[k]) == 0 || strcmp(keys[1], special[k]) == 0;
+        bool taken =
+            strcmp(keys[0], special[k]) == 0 || strcmp(keys[1], special[k]) == 0 || strcmp(keys[2], special[k]) == 0;
         if (json_at(value, special[k]) && !taken)
             json_fault_at(r, json_pointer_of_key(r, pointer, special[k]), "a `%s` joint has no `%s`", j->type,
                           special[k]);

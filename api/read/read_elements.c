@@ -136,6 +136,13 @@ const json_kind friction_kind =
 
 READ_OBJECT(friction)
 
+const json_kind direction_kind =
+    JSON_KIND("a direction", {"coordinates", read_named, offsetof(hamel_reaction_direction, coordinates), false},
+              {"on", read_friction_end, offsetof(hamel_reaction_direction, on), false},
+              {"vector", json_read_vector, offsetof(hamel_reaction_direction, vector), false});
+
+READ_OBJECT(direction)
+
 static void read_active(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     bool active = true;
     json_read_boolean(r, value, pointer, &active);
@@ -148,6 +155,7 @@ const json_kind constraint_kind =
               {"active", read_active, offsetof(hamel_constraint, inactive), false},
               {"nonideal", read_named, offsetof(hamel_constraint, nonideal), false},
               {"friction", read_friction, offsetof(hamel_constraint, friction), false},
+              {"direction", read_direction, offsetof(hamel_constraint, direction), false},
               {"for", json_read_family, offsetof(hamel_constraint, family), false});
 
 READ_OBJECTS(constraint, constraints, "a list of constraints")

@@ -44,6 +44,6 @@ json_read_function read_named;       /* outputs and generalized forces; `field` 
 /* Kinds of objects, for the test that compares them with system.schema.json. */
 extern const json_kind system_kind, parameter_kind, table_kind, coordinate_kind, quasi_velocity_kind, definition_kind,
     named_kind, particle_kind, framed_position_kind, euler_kind, orientation_kind, body_kind, point_kind, frame_kind,
-    spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, event_kind, impulse_kind,
-    percussion_kind, invariant_kind, check_kind, simulation_kind, projection_kind, shape_kind, circle_kind, disk_kind,
-    box_kind;
+    spring_kind, damper_kind, load_kind, joint_kind, constraint_kind, friction_kind, friction_couples_kind,
+    direction_kind, event_kind, impulse_kind, percussion_kind, invariant_kind, check_kind, simulation_kind,
+    projection_kind, shape_kind, circle_kind, disk_kind, box_kind;

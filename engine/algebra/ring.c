@@ -80,7 +80,8 @@ static int rank_of(const ring *r, graph_node node) {
     case SYMBOL_MULTIPLIER: return 1;
     case SYMBOL_FREE:
     case SYMBOL_IDEAL:
-    case SYMBOL_NONIDEAL: return 2;
+    case SYMBOL_NONIDEAL:
+    case SYMBOL_JERK: return 2;
     case SYMBOL_VELOCITY: return 3;
     case SYMBOL_COORDINATE: return 10;
     case SYMBOL_TIME: return 11;

@@ -207,6 +207,10 @@ static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *i
     if ((size_t)found >= a->m || !a->model->active[found])
         return hamel_fail(a->error, HAMEL_INVALID, asked.pointer, 0, "the constraint `%s` does not act at the start",
                           name);
+    if (a->system->constraints[found].direction)
+        return hamel_fail(a->error, HAMEL_INVALID, asked.pointer, 0,
+                          "the reaction of `%s` has a given direction; its value is reaction(%s, x) in a run", name,
+                          name);
     *index = (size_t)found;
     return HAMEL_OK;
 }

@@ -164,6 +164,13 @@ static hamel_status test_homogeneity(analysis *a) {
     return status;
 }
 
+/* Returns true if the reaction of constraint c includes friction. */
+static bool has_friction(const analysis *a, size_t c) {
+    for (size_t k = 0; k < a->system->friction_count; k++)
+        if ((size_t)a->system->frictions[k].constraint == c) return true;
+    return false;
+}
+
 static hamel_status report_constraints(analysis *a, const findings *f) {
     hamel_status status = test_homogeneity(a);
     for (size_t c = 0; c < a->m; c++) {
@@ -175,7 +182,9 @@ static hamel_status report_constraints(analysis *a, const findings *f) {
         bool pfaffian = a->linear[c] && a->model->order[c] == CONSTRAINT_VELOCITY;
         facts->rheonomic = facts->time_dependent || (pfaffian && !facts->catastatic);
         if (a->linear[c]) facts->homogeneous = facts->catastatic;
-        facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer);
+        facts->ideal = !described || (described->nonideal.count == 0 && !described->friction.pointer &&
+                                      !a->system->constraints[c].direction);
+        facts->ideal = facts->ideal && !has_friction(a, c);
         bool workless = facts->homogeneous || (needs_euler(a, c) && !f->constraints[c].working);
         facts->conservative = facts->ideal && workless;
     }

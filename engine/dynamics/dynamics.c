@@ -199,10 +199,12 @@ static bool create_arrays(dynamics *k) {
     k->positions_work = model_workspace(model, model_correction(model, true), memory);
     k->velocities_work = model_workspace(model, model_correction(model, false), memory);
     k->nonideal_work = model_workspace(model, d->nonideal, memory);
+    k->jerk_work = model_workspace(model, model->observation.jerk, memory);
     return ARENA_DOUBLES(memory, {&k->values, d->value_count}, {&k->mass_work, d->mass ? congruence_work(d->mass) : 0},
                          {&k->product, d->mass ? n : 0}, {&k->magnitude, d->mass ? n : 0}, {&k->lambda, m}, {&k->b, m},
                          {&k->position_scale, m}, {&k->velocity_scale, m}, {&k->project_step, n}, {&k->ideal, n},
                          {&k->nonideal, n}, {&k->solved, n + m + ACCELERATIONS_BESIDE}, {&k->survey.usual, m},
+                         {&k->jerk, n}, {&k->jerk_lambda, m}, {&k->jerk_right, model->observation.jerk ? n + m : 0},
                          {&k->survey.state, 2 * n});
 }
 
@@ -239,7 +241,7 @@ dynamics *dynamics_create(const hamel_model *model) {
         return NULL;
     }
     k->may_omit_mass = model->dynamics.mass && model->dynamics.accelerations && !k->singular_mass && model->m == 0 &&
-                       model->events.root_count == 0 && !model->observation.needs_free;
+                       model->events.root_count == 0 && !model->observation.needs_free && !model->observation.jerk;
     return k;
 }
 
@@ -249,11 +251,9 @@ bool dynamics_renew(dynamics *k) {
     const struct {
         const program *program;
         double *work;
-    } all[] = {{d->program, k->dynamics_work},
-               {model->observation.program, k->observed_work},
-               {d->energy_rate, k->rate_work},
-               {d->accelerations, k->accelerations_work},
-               {d->nonideal, k->nonideal_work}};
+    } all[] = {{d->program, k->dynamics_work},  {model->observation.program, k->observed_work},
+               {d->energy_rate, k->rate_work},  {d->accelerations, k->accelerations_work},
+               {d->nonideal, k->nonideal_work}, {model->observation.jerk, k->jerk_work}};
     program_inputs in = model_inputs(model, NULL, NULL, NULL, NULL, NULL, NULL);
     assert(model->events.root_count == 0 && model->friction.count == 0 && !k->motion.null_space);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -453,6 +453,11 @@ hamel_status dynamics_accelerations(dynamics *k, double alpha, double beta, doub
         if (status == HAMEL_OK) status = solve_factored(k, k->values + model->dynamics.at_Q, false, a, lambda, error);
     }
     if (status == HAMEL_OK && (model->dynamics.nonideal || k->friction)) status = add_nonideal(k, a, lambda, error);
+    if (status == HAMEL_SINGULAR && model->dynamics.W.count && error && error->count == faults)
+        return hamel_fail(error, status, "/constraints", 0,
+                          "at t = %.9g the equations of motion do not determine the accelerations and multipliers: a "
+                          "force that depends on multipliers, or the direction of a reaction, makes them singular",
+                          k->t);
     if (status == HAMEL_NOT_FINITE || model->dynamics.W.count) return status;
     return status == HAMEL_OK || !error || error->count > faults ? status : dynamics_explain(k, status, error);
 }

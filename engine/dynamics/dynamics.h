@@ -21,8 +21,9 @@ struct dynamics {
     double *lambda;           /* m: multipliers used in the evaluation of the forces */
     double *b;                /* m: right-hand side of the acceleration constraints, with stabilization */
     double *ideal, *nonideal; /* n: parts of the reaction, set by dynamics_accelerations if forces are not ideal */
-    double *project_step;     /* n: scratch of projections */
-    double *position_scale, *velocity_scale; /* m: scales of the residuals (dynamics_residuals) */
+    double *jerk, *jerk_lambda, *jerk_right, *jerk_work; /* third derivatives (jerk.h): n, m, n + m and a workspace */
+    double *project_step;                                /* n: scratch of projections */
+    double *position_scale, *velocity_scale;             /* m: scales of the residuals (dynamics_residuals) */
     /* workspaces of the programs */
     double *mass_work;           /* workspace of congruence_evaluate and congruence_multiply */
     double *product, *magnitude; /* n: results of congruence_multiply */

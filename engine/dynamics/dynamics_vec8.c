@@ -19,8 +19,9 @@ enum { COORDINATES_MOST = 64 };
 static bool has_simple_forces(const hamel_model *model) {
     return !model->dynamics.mass && model->n > 0 && model->n <= COORDINATES_MOST && model->dynamics.W.count == 0 &&
            model->friction.count == 0 && !model->dynamics.nonideal && !model->observation.needs_free &&
-           model->observation.integral_count == 0 && !model->momenta.program && !model->dynamics.reaction_shift &&
-           model->formulation->variables == VARIABLES_VELOCITIES && model->formulation->solver == SOLVER_MULTIPLIERS;
+           model->observation.integral_count == 0 && !model->observation.jerk && !model->momenta.program &&
+           !model->dynamics.reaction_shift && model->formulation->variables == VARIABLES_VELOCITIES &&
+           model->formulation->solver == SOLVER_MULTIPLIERS;
 }
 
 /* Velocity constraints whose gradients depend on velocities are monitored in each step (monitor.c). */

@@ -11,10 +11,19 @@ static graph_node entry_of(const hamel_equations *e, int32_t c, int32_t i) {
     return graph_number(e->system->graph, 0);
 }
 
-/* Returns A_c · x, where x has one node for each coordinate, such as the velocities. */
+/* Returns the reaction of constraint c on coordinate i per unit of λ_c: D_ci of a servo-constraint, otherwise A_ci. */
+static graph_node coefficient_of(const hamel_equations *e, int32_t c, int32_t i) {
+    const system_constraint *at = &e->system->constraints[c];
+    return at->direction ? at->direction[i] : entry_of(e, c, i);
+}
+
+/* Returns A_c · x, or D_c · x of a servo-constraint, where x has one node for each coordinate, such as the velocities. */
 static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
+    const graph_node *direction = e->system->constraints[c].direction;
+    for (size_t i = 0; direction && i < e->n; i++) sum = graph_add(g, sum, graph_mul(g, direction[i], x[i]));
+    if (direction) return sum;
     size_t first, count = pattern_row(&e->A, c, &first);
     for (size_t k = first; k < first + count; k++)
         sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, x[e->A.entries[k].column]));
@@ -26,7 +35,20 @@ static graph_node ideal_reaction(const hamel_equations *e, int32_t i) {
     graph_node sum = graph_number(g, 0);
     for (size_t k = 0; k < e->A.count; k++) {
         const matrix_entry *a = &e->A.entries[k];
-        if (a->column == i) sum = graph_add(g, sum, graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row)));
+        if (a->column == i && !e->system->constraints[a->row].direction)
+            sum = graph_add(g, sum, graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row)));
+    }
+    return sum;
+}
+
+/* Returns the sum of the reactions λ D_i of servo-constraints, which are not ideal. */
+static graph_node servo_reaction(const hamel_equations *e, int32_t i) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t c = 0; c < e->system->ideal_count; c++) {
+        const graph_node *direction = e->system->constraints[c].direction;
+        if (!direction) continue;
+        sum = graph_add(g, sum, graph_mul(g, direction[i], graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c)));
     }
     return sum;
 }
@@ -46,6 +68,13 @@ static bool has_nonideal(const hamel_equations *e) {
  * A94). M (q'' − a) is the total reaction Q^c, so Gauss's function is ½ Q^c·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
+    for (size_t c = 0; c < e->system->constraint_count; c++) {
+        if (!e->system->constraints[c].direction) continue;
+        (void)hamel_fail(e->system->error, HAMEL_INVALID, e->system->constraints[c].pointer, 0,
+                         "gauss() is not defined for `%s`, whose reaction has a given direction",
+                         e->system->constraints[c].name);
+        return GRAPH_NONE;
+    }
     graph_node sum = graph_number(g, 0);
     for (size_t k = 0; !has_nonideal(e) && k < e->A.count; k++) {
         const matrix_entry *a = &e->A.entries[k];
@@ -118,9 +147,9 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ENERGY_RATE: return energies_need_momentum(e, friction_let_go(e, e->jacobi_rate), "energy rate");
     case QUANTITY_MOMENTUM: return energies_need_momentum(e, e->momentum[x], "momenta");
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
-    case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), entry_of(e, x, y));
+    case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), coefficient_of(e, x, y));
     case QUANTITY_IDEAL: return has_nonideal(e) ? graph_symbol(g, SYMBOL_IDEAL, x) : ideal_reaction(e, x);
-    case QUANTITY_NONIDEAL: return has_nonideal(e) ? graph_symbol(g, SYMBOL_NONIDEAL, x) : graph_number(g, 0);
+    case QUANTITY_NONIDEAL: return has_nonideal(e) ? graph_symbol(g, SYMBOL_NONIDEAL, x) : servo_reaction(e, x);
     case QUANTITY_RESIDUAL: return s->constraints[x].equation;
     case QUANTITY_VELOCITY_RESIDUAL:
         if (e->velocity[x] >= 0) return e->velocity[x];

@@ -271,7 +271,8 @@ static hamel_status compile_programs(hamel_model *model, hamel_equations *e, con
     hamel_status status = compile_motion(model, e);
     if (status == HAMEL_OK) status = compile_quasi(model);
     if (status == HAMEL_OK) status = model_compile_observed(model, e, o);
-    return status == HAMEL_OK ? events_compile(model, o) : status;
+    if (status == HAMEL_OK) status = events_compile(model, o);
+    return status == HAMEL_OK ? model_compile_jerk(model, e) : status;
 }
 
 /* --- creation ------------------------------------------------------------------------------------------------------ */

@@ -220,6 +220,8 @@ typedef struct model_observation {
     struct program *integrands;
     size_t integral_count;
     const char **integral_pointers;
+    /* Right-hand sides of the equations for q''' (dynamics/jerk.h): n + m; NULL if not observed. */
+    struct program *jerk;
     const char **pointers; /* JSON Pointer of each observed expression */
     model_invariant *invariants;
     model_check *checks;
@@ -303,6 +305,10 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
 
 /* settings.c: fills model->settings from the description; errors are added to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
+
+/* jerk.c: if observed expressions contain third derivatives, compiles the equations for them. `e` must contain the
+ * residuals with branch symbols. */
+hamel_status model_compile_jerk(hamel_model *model, const hamel_equations *e) HAMEL_CHECKED;
 
 /* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial
  * values that depend on them. */

@@ -266,6 +266,9 @@ static hamel_status look_at_outputs(const hamel_model *model, const hamel_observ
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
             return refuse_sensitivities(model, s->outputs[i].pointer,
                                         "gauss() and gauss_nonideal() have no derivatives", "remove this output");
+        if (needs & GRAPH_DEPENDS(SYMBOL_JERK))
+            return refuse_sensitivities(model, s->outputs[i].pointer, "rates of accelerations have no derivative",
+                                        "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }
     return HAMEL_OK;

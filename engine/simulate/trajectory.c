@@ -2,6 +2,7 @@
 #include "engine/simulate/trajectory_int.h"
 
 #include "engine/base/tolerances.h"
+#include "engine/dynamics/jerk.h"
 
 #include <assert.h>
 #include <float.h>

@@ -5,6 +5,7 @@
 #include "engine/simulate/trajectory_int.h"
 
 #include "engine/base/tolerances.h"
+#include "engine/dynamics/jerk.h"
 
 #include <assert.h>
 #include <float.h>
@@ -68,6 +69,8 @@ static hamel_status evaluate_observed(trajectory *l, hamel_error *error) {
     const hamel_model *model = l->model;
     hamel_status status = find_free(l, error);
     if (status != HAMEL_OK) return status;
+    if (model->observation.jerk) status = jerk_compute(l->dynamics, l->a, l->lambda);
+    if (status != HAMEL_OK) return dynamics_explain(l->dynamics, status, error);
     motion_state at = trajectory_state(l);
     program_inputs in = observed_inputs(l, &at);
     program_evaluate(model->observation.program, &in, l->dynamics->observed_work, l->observed);
@@ -172,7 +175,7 @@ static bool needs_motion(const trajectory *l) {
     const hamel_model *model = l->model;
     return !l->integrator || l->integrator->near_singularity || l->integrator->steps != l->verified_steps ||
            model->events.root_count > 0 || l->sensitivities || model->observation.needs_free ||
-           reads_motion(model->observation.program);
+           model->observation.jerk || reads_motion(model->observation.program);
 }
 
 /* Returns true if a row or check needs the dynamics program. Without constraints, and if velocities are the states of

@@ -16,6 +16,7 @@ program_inputs motion_inputs(const dynamics *k, const motion_state *at) {
     program_inputs in = model_inputs(k->model, &at->t, at->q, at->v, at->a, at->lambda, at->free);
     in.values[SYMBOL_IDEAL] = k->ideal;
     in.values[SYMBOL_NONIDEAL] = k->nonideal;
+    in.values[SYMBOL_JERK] = k->jerk;
     in.values[SYMBOL_BRANCH] = k->discrete_state.branches;
     return in;
 }

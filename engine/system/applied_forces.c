@@ -18,6 +18,12 @@ static graph_node force_quantity(void *context, syntax_quantity quantity, const 
     const system_constraint *c = &s->constraints[arguments[0]];
     graph_node lambda = graph_symbol(s->graph, SYMBOL_MULTIPLIER, arguments[0]);
     if (quantity == QUANTITY_LAMBDA) return lambda;
+    if (c->described && c->described->direction.pointer) {
+        system_fail(s, c->pointer, "the force contains reaction() of `%s`, whose reaction has a given direction",
+                    c->name);
+        return hamel_suggest(s->error, "write the product of lambda(%s) and the coefficient of the direction", c->name),
+               GRAPH_NONE;
+    }
     const graph_node *symbols = c->order == CONSTRAINT_HOLONOMIC ? s->q : c->order == CONSTRAINT_VELOCITY ? s->v : s->a;
     return graph_mul(s->graph, lambda, graph_partial(s->graph, c->equation, symbols[arguments[1]]));
 }

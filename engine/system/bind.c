@@ -4,6 +4,7 @@
  * body. If a name refers to a definition that is not bound yet, the loop notes the definition and uses 0. The caller
  * then binds the noted definitions and runs the code again. Chains of definitions therefore need no recursion. */
 #include "engine/system/elements.h"
+#include "engine/system/kinematics.h"
 #include "engine/system/units.h"
 
 #include <assert.h>
@@ -164,26 +165,9 @@ static bool allowed(machine *m, const syntax_item *item, graph_node node, const 
                  places[m->place].meaning);
 }
 
-/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the name of the coordinate x. Otherwise
- * returns NULL. */
-static const char *coordinate_of_velocity(const machine *m, const char *text) {
-    static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
-    char name[NAME_BYTES];
-    size_t length = strlen(text);
-    if (text[0] == 'd' && system_coordinate_index(m->s, text + 1) >= 0) return text + 1;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (length <= end || strcmp(text + length - end, ends[i]) != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)(length - end), text);
-        int32_t index = system_coordinate_index(m->s, name);
-        if (index >= 0) return m->s->coordinates[index].name;
-    }
-    return NULL;
-}
-
 static bool unknown_name(machine *m, const syntax_item *item, const char *text) {
     (void)fault(m, item, "unknown name `%s`", text);
-    const char *moving = coordinate_of_velocity(m, text);
+    const char *moving = binder_coordinate_of_velocity(m->s, text);
     if (moving) return hamel_suggest(m->s->error, "write %s' for the velocity of `%s`", moving, moving), false;
     hamel_suggest(m->s->error, m->place == PLACE_PARAMETERS ? "use only numbers and parameters here"
                                                             : "declare it as a parameter, coordinate or definition");
@@ -303,11 +287,29 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
     return hamel_suggest(m->s->error, "did you mean `%s`?", of_joint), false;
 }
 
+/* Quotes the expression at the errors that a function has added since there were `faults` errors. */
+static void locate_faults(machine *m, const syntax_item *item, size_t faults) {
+    if (m->s->error->count == faults) return;
+    hamel_relocate(m->s->error, m->pointer, item->column);
+    hamel_quote(m->s->error, m->code->text, m->code->length);
+}
+
 static bool run_rate(machine *m, const syntax_item *item, graph_node e) {
-    unsigned good = GRAPH_DEPENDS(SYMBOL_PARAMETER) | GRAPH_DEPENDS(SYMBOL_TIME) | GRAPH_DEPENDS(SYMBOL_COORDINATE) |
-                    GRAPH_DEPENDS(SYMBOL_VELOCITY) | GRAPH_DEPENDS(SYMBOL_BRANCH);
-    if (graph_depends(m->s->graph, e) & ~good)
-        return fault(m, item, "der() cannot differentiate accelerations, multipliers, reactions or integrals");
+    const unsigned motion = GRAPH_DEPENDS(SYMBOL_ACCELERATION);
+    const unsigned never = GRAPH_DEPENDS(SYMBOL_MULTIPLIER) | GRAPH_DEPENDS(SYMBOL_FREE) | GRAPH_DEPENDS(SYMBOL_IDEAL) |
+                           GRAPH_DEPENDS(SYMBOL_NONIDEAL) | GRAPH_DEPENDS(SYMBOL_JERK) | GRAPH_DEPENDS(SYMBOL_INTEGRAL);
+    unsigned needs = graph_depends(m->s->graph, e);
+    size_t faults = m->s->error->count;
+    if (needs & never)
+        return fault(m, item,
+                     "der() cannot differentiate multipliers, reactions, integrals and rates of accelerations");
+    if ((needs & motion) && m->place == PLACE_OUTPUT) {
+        graph_node third = path_rate(m->s, e);
+        locate_faults(m, item, faults);
+        return push_value(m, third, NULL);
+    }
+    if (needs & motion)
+        return fault(m, item, "der() can differentiate accelerations only in outputs, invariants and checks");
     graph_node rate = system_rate(m->s, e, m->pointer, "the operand of der()");
     if (rate >= 0 && !allowed(m, item, rate, "der(...)")) return false;
     return push_value(m, rate, NULL);
@@ -384,10 +386,38 @@ static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
     return push_value(m, graph_apply(g, GRAPH_IF, started, graph_div(g, sum, elapsed), e), NULL);
 }
 
+/* Runs a quantity that describes elements: linear_momentum(B, k), ... Elements are bound when outputs are. */
+static bool run_kinematics(machine *m, const syntax_item *item, const machine_value *argument) {
+    kinematic_call call = {(syntax_quantity)item->op, {-1, -1}, 0};
+    const char *signature = quantity_signature(call.quantity);
+    const bool contact = item->op >= QUANTITY_OF_CONTACTS;
+    const symbol_table *table = contact ? &m->s->binder->contacts : &m->s->binder->elements;
+    size_t names = 0, faults = m->s->error->count;
+    for (int32_t i = 0; i < item->count; i++) {
+        long long component;
+        if (signature[i] == 'k') {
+            if (!integer_value(m, item, argument[i].node, "the component", &component)) return false;
+            if (component < 1 || component > 3) return fault(m, item, "the component must be 1, 2 or 3");
+            call.component = (int)component - 1;
+        } else if (!element_argument(m, item, table, contact ? "rolling joint" : "particle, body, point or frame",
+                                     argument[i].name, &call.elements[names++]))
+            return false;
+    }
+    if (m->place != PLACE_OUTPUT) {
+        (void)fault(m, item, "%s() may not be used here", quantity_text(call.quantity));
+        return hamel_suggest(m->s->error, "use it only in outputs, invariants, checks and events"), false;
+    }
+    if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
+    graph_node node = kinematics_node(m->s, &call);
+    locate_faults(m, item, faults);
+    return push_value(m, node, NULL);
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
-    machine_value argument[2] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
+    machine_value argument[3] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
     for (int32_t k = item->count; k-- > 0;) argument[k] = pop_value(m);
+    if (item->op >= QUANTITY_OF_ELEMENTS) return run_kinematics(m, item, argument);
     switch (item->op) {
     case QUANTITY_DER: return run_rate(m, item, argument[0].node);
     case QUANTITY_POSITION:
@@ -431,10 +461,7 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     if (!m->quantities) return push_value(m, graph_number(m->s->graph, 0), NULL);
     size_t faults = m->s->error->count;
     graph_node node = m->quantities->get(m->quantities->context, (syntax_quantity)item->op, index);
-    if (node < 0 && m->s->error->count > faults) {
-        hamel_relocate(m->s->error, m->pointer, item->column);
-        hamel_quote(m->s->error, m->code->text, m->code->length);
-    }
+    if (node < 0) locate_faults(m, item, faults);
     return push_value(m, node, NULL);
 }
 

@@ -40,7 +40,10 @@ typedef struct machine_value {
 struct system_binder {
     symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: index in `located` */
-    symbol_table links;                              /* names of springs and dampers */
+    symbol_table contacts;                           /* names of rolling joints: index in `contact_list` */
+    struct system_contact *contact_list;
+    size_t contact_count, contact_capacity;
+    symbol_table links; /* names of springs and dampers */
     symbol_table table_names;
     system_table *tables;
     size_t table_count;
@@ -200,6 +203,7 @@ bool binder_need_table(hamel_system *s, int32_t table);
 void forces_dissipation(hamel_system *s);
 void forces_given(hamel_system *s); /* binds `generalized_forces` */
 void forces_nonideal(hamel_system *s);
+void servos_lower(hamel_system *s); /* servo.c: call after constraints are bound */
 
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);
@@ -220,6 +224,10 @@ bool family_next(family_iterator *f); /* returns false after the last member, or
 
 /* Returns "x[3]", in the arena, for the name "x[i]" with i = 3 in scope. Returns NULL after adding an error. */
 const char *family_name(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope);
+
+/* If `text` is dx, xdot, x_dot, x_d, xd or xp (other notations of x'), returns the name of the coordinate x. Otherwise
+ * returns NULL. */
+const char *binder_coordinate_of_velocity(const hamel_system *s, const char *text);
 
 /* Returns true if a text is a name, with or without indices. */
 bool binder_looks_like_name(const char *text);

@@ -135,6 +135,13 @@ typedef struct hamel_load {
     hamel_family family;
 } hamel_load;
 
+/* Friction couples of a rolling joint: M ≤ e N, with the lengths e of `rolling` and `pivoting`. */
+typedef struct hamel_friction_couples {
+    const char *pointer;                /* NULL: no friction couples */
+    hamel_expression rolling, pivoting; /* lengths; absent: 0 */
+    hamel_expression regularization;    /* angular speed; absent: 0 */
+} hamel_friction_couples;
+
 typedef struct hamel_joint {
     const char *pointer, *name, *type, *type_pointer;
     hamel_end between[2];
@@ -142,6 +149,7 @@ typedef struct hamel_joint {
     hamel_expression length, radius;
     hamel_expressions
         direction; /* `axis` or `direction` in the axes of the first end, or `normal` in those of the surface */
+    hamel_friction_couples friction; /* rolling joints only */
     hamel_family family;
 } hamel_joint;
 
@@ -153,11 +161,21 @@ typedef struct hamel_friction {
     hamel_end on, against;               /* sliding point, and the body or frame of the surface; names NULL: absent */
 } hamel_friction;
 
+/* The direction D of the reaction λ D of a servo-constraint: coefficients of coordinates, a vector at a point, or the
+ * sum of both. */
+typedef struct hamel_reaction_direction {
+    const char *pointer; /* NULL: the reaction acts along the gradient of the equation */
+    hamel_named_list coordinates;
+    hamel_end on;             /* name NULL: absent */
+    hamel_expressions vector; /* inertial components */
+} hamel_reaction_direction;
+
 typedef struct hamel_constraint {
     const char *pointer, *name;
     hamel_expression equation;
     hamel_named_list nonideal; /* coordinate → component of C, the prescribed nonideal reaction */
     hamel_friction friction;
+    hamel_reaction_direction direction;
     bool inactive; /* initially inactive; an event may activate it */
     hamel_family family;
 } hamel_constraint;

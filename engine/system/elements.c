@@ -110,7 +110,7 @@ static bool bind_inertia(hamel_system *s, const hamel_body *b, const loop_scope 
     return true;
 }
 
-static void lower_rotation(hamel_system *s, const system_located *e, const graph_node inertia[9], const char *pointer) {
+static void lower_rotation(hamel_system *s, system_located *e, const graph_node inertia[9], const char *pointer) {
     assert(e->ready && e->turns);
     graph *g = s->graph;
     system_rotor own;
@@ -130,11 +130,11 @@ static void lower_rotation(hamel_system *s, const system_located *e, const graph
             rotor->inertia[3 * i + j] = rotor->inertia[3 * j + i] = product;
         }
     }
+    memcpy(e->inertia, rotor->inertia, sizeof e->inertia);
 }
 
 /* Returns the element with this name, expanded in scope, or NULL if the declaration of the element failed. */
-static const system_located *element_of(hamel_system *s, const char *name, const char *pointer,
-                                        const loop_scope *scope) {
+static system_located *element_of(hamel_system *s, const char *name, const char *pointer, const loop_scope *scope) {
     const char *expanded = name ? family_name(s, name, pointer, scope) : NULL;
     int32_t found = expanded ? binder_find(&s->binder->elements, expanded) : -1;
     return found >= 0 && s->binder->located[found].ready ? &s->binder->located[found] : NULL;
@@ -159,8 +159,9 @@ static void lower_masses(hamel_system *s) {
         for (family_begin(&f, s, &d->particles[i].family); family_next(&f);) {
             const hamel_particle *p = &d->particles[i];
             graph_node mass = system_bind(s, &p->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL);
-            const system_located *e = element_of(s, p->name, p->pointer, &f.scope);
+            system_located *e = element_of(s, p->name, p->pointer, &f.scope);
             if (!e || mass < 0) continue;
+            e->mass = mass;
             validity_mass(s, &p->mass, mass, e->name);
             lower_mass(s, &field, mass, e, p->pointer);
         }
@@ -169,8 +170,10 @@ static void lower_masses(hamel_system *s) {
             const hamel_body *b = &d->bodies[i];
             graph_node mass = system_bind(s, &b->mass, PLACE_POSITION, &f.scope, SYNTAX_EXPRESSION, NULL), inertia[9];
             bool inert = bind_inertia(s, b, &f.scope, inertia);
-            const system_located *e = element_of(s, b->name, b->pointer, &f.scope);
+            system_located *e = element_of(s, b->name, b->pointer, &f.scope);
             if (!e || mass < 0 || !inert) continue;
+            e->mass = mass;
+            e->has_inertia = b->inertia.count > 0;
             validity_mass(s, &b->mass, mass, e->name);
             validity_inertia(s, &b->inertia, inertia, e->name);
             warn_of_inertia(s, b, e);

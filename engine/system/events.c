@@ -177,6 +177,18 @@ static bool resolve_percussions(hamel_system *s, system_event *e, const loop_sco
     return e->percussions != NULL;
 }
 
+/* Checks that no servo-constraint acts in an impact. All impulses of reactions act along gradients. */
+static bool has_ideal_impact(hamel_system *s, const system_event *e) {
+    if (e->described->impulses.count + e->described->percussions.count + e->activate_count == 0) return true;
+    for (size_t c = 0; c < s->constraint_count; c++)
+        if (s->constraints[c].direction)
+            return system_fail(s, e->pointer,
+                               "the impact of the event `%s` is unknown, because the reaction of `%s` has a given "
+                               "direction",
+                               e->name, s->constraints[c].name);
+    return true;
+}
+
 static bool declare_event(hamel_system *s, symbol_table *names, const hamel_event *described, const loop_scope *scope) {
     const char *name = family_member(s, described->name, described->pointer, scope);
     if (!name || !binder_declare_element(s, names, name, s->event_count, described->pointer, "events")) return false;
@@ -185,7 +197,7 @@ static bool declare_event(hamel_system *s, symbol_table *names, const hamel_even
     return kept && scope_copy(s, scope, &e.loops, &e.loop_count) && resolve_set(s, &e, scope) &&
            resolve_references(s, &described->activate, scope, &e.activate, &e.activate_count) &&
            resolve_references(s, &described->deactivate, scope, &e.deactivate, &e.deactivate_count) &&
-           resolve_impulses(s, &e, scope) && resolve_percussions(s, &e, scope) &&
+           has_ideal_impact(s, &e) && resolve_impulses(s, &e, scope) && resolve_percussions(s, &e, scope) &&
            binder_append(s, &s->events, &s->event_count, &s->event_capacity, &e, sizeof e, kept);
 }
 

@@ -137,6 +137,21 @@ const char *system_nearest_coordinate(const hamel_system *s, const char *name) {
     return symbol_nearest(&s->binder->coordinates, name, strlen(name));
 }
 
+const char *binder_coordinate_of_velocity(const hamel_system *s, const char *text) {
+    static const char *const ends[] = {"dot", "_dot", "_d", "d", "p"};
+    char name[256];
+    size_t length = strlen(text);
+    if (text[0] == 'd' && system_coordinate_index(s, text + 1) >= 0) return text + 1;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length <= end || strcmp(text + length - end, ends[i]) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - end), text);
+        int32_t index = system_coordinate_index(s, name);
+        if (index >= 0) return s->coordinates[index].name;
+    }
+    return NULL;
+}
+
 /* Prints the nonsmooth operator of a branch, with its argument as written. */
 static void name_branch(const hamel_system *s, const system_nonsmooth *w, text_buffer *out) {
     const char *name = w->kind == NONSMOOTH_SIGN || w->kind == NONSMOOTH_SLIP ? "sign("
@@ -164,6 +179,7 @@ void system_name_symbol(void *context, graph_symbol_kind kind, int32_t index, te
         graph_print(s->graph, s->integrands[index], system_name_symbol, context, out);
         text_buffer_puts(out, ")");
         return;
+    case SYMBOL_JERK: text_buffer_printf(out, "der(%s'')", s->coordinates[index].name); return;
     case SYMBOL_BRANCH: name_branch(s, &s->nonsmooth[index], out); return;
     default: text_buffer_printf(out, "#%d", (int)index); return;
     }

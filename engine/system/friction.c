@@ -151,14 +151,13 @@ static bool at_start(friction_work *w, graph_node node, double *value) {
     return node >= 0 && binder_number(s, node, value);
 }
 
-/* Returns the coordinates whose velocities occur in the slip velocity, as a list in the arena. */
-static int32_t *slipping(hamel_system *s, const graph_node slip[3], size_t *count) {
+bool friction_find_coordinates(hamel_system *s, system_friction *f) {
     const int32_t *support;
-    graph_node sum = graph_add(s->graph, slip[0], graph_add(s->graph, slip[1], slip[2]));
-    *count = graph_support(s->graph, sum, SYMBOL_VELOCITY, &support);
-    int32_t *list = binder_alloc(s, *count + 1, sizeof *list, "/constraints");
-    if (list && *count > 0) memcpy(list, support, *count * sizeof *list);
-    return list;
+    graph_node sum = graph_add(s->graph, f->slip[0], graph_add(s->graph, f->slip[1], f->slip[2]));
+    f->count = graph_support(s->graph, sum, SYMBOL_VELOCITY, &support);
+    f->coordinates = binder_alloc(s, f->count + 1, sizeof *f->coordinates, "/constraints");
+    if (f->coordinates && f->count > 0) memcpy(f->coordinates, support, f->count * sizeof *f->coordinates);
+    return f->coordinates != NULL;
 }
 
 /* Computes g = (J Jᵀ)⁻¹ J ∂f/∂q without the components in which the point cannot move. Returns false if J Jᵀ is
@@ -296,14 +295,18 @@ static bool bind_numbers(hamel_system *s, const hamel_friction *in, const loop_s
     return hamel_suggest(s->error, "leave out `regularization`, or `static`"), false;
 }
 
-/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. The sign of the speed is normalized, so that equal or
- * opposite speeds share a node. */
+/* Computes the slip speed s·τ in the plane, τ = e3 × g/|g|. */
 static bool find_speed(hamel_system *s, const hamel_friction *in, system_friction *f) {
     graph *g = s->graph;
     graph_node along = graph_sub(g, graph_mul(g, f->slip[1], f->normal[0]), graph_mul(g, f->slip[0], f->normal[1]));
     graph_node size = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, f->normal, f->normal));
-    graph_node direction = graph_unary(g, GRAPH_SIGN, graph_div(g, along, size));
-    if (direction < 0) return binder_graph_fault(s, in->pointer);
+    return friction_add_speed(s, in->pointer, graph_div(g, along, size), f);
+}
+
+bool friction_add_speed(hamel_system *s, const char *pointer, graph_node speed, system_friction *f) {
+    graph *g = s->graph;
+    graph_node direction = graph_unary(g, GRAPH_SIGN, speed);
+    if (direction < 0) return binder_graph_fault(s, pointer);
     if (graph_at(g, direction)->op == GRAPH_NEG) direction = graph_at(g, direction)->as.operand[0];
     if (graph_at(g, direction)->op != GRAPH_SIGN) return true; /* the sign is constant: the point cannot slide */
     f->along[f->along_count++] = graph_at(g, direction)->as.operand[0];
@@ -374,8 +377,8 @@ static void lower_friction(friction_work *w, size_t index) {
     for (int k = 0; k < 3; k++) units_note_number(s, &in->regularization, &scope, UNIT_LIKE, (size_t)f.slip[k]);
     f.ends[0] = element;
     f.ends[1] = in->against.name ? located_end(s, &in->against, &scope) : -1;
-    f.coordinates = slipping(s, f.slip, &f.count);
-    if (f.coordinates && find_force(w, c, in, element, &scope, &f) && find_what_sticks(s, in, &scope, &f))
+    if (friction_find_coordinates(s, &f) && find_force(w, c, in, element, &scope, &f) &&
+        find_what_sticks(s, in, &scope, &f))
         binder_append(s, &s->frictions, &s->friction_count, &s->friction_capacity, &f, sizeof f, in->pointer);
 }
 

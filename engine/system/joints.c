@@ -269,11 +269,34 @@ static int turning(const hamel_system *s, const system_located *e) {
     return !node_vector_is_zero(s->graph, e->omega) + (e->turns && strcmp(e->kind, "body") == 0);
 }
 
+/* Records the contact for contact_slip() and similar functions. `normal` need not have unit length. */
+static void note_contact(const joint_work *w, const graph_node place[3], const graph_node normal[3],
+                         const graph_node slip[3], const system_located *wheel, const system_located *surface) {
+    hamel_system *s = w->s;
+    graph *g = s->graph;
+    system_binder *b = s->binder;
+    const system_located *all = s->binder->located;
+    system_contact own = {.name = w->name, .joint = w->j};
+    own.ends[0] = (int32_t)(wheel - all);
+    own.ends[1] = (int32_t)(surface - all);
+    if (!scope_copy(s, w->scope, &own.loops, &own.loop_count)) return;
+    graph_node length = graph_unary(g, GRAPH_SQRT, node_vector_dot(g, normal, normal));
+    for (int k = 0; k < 3; k++) {
+        own.point[k] = place[k];
+        own.normal[k] = graph_div(g, normal[k], length);
+        own.slip[k] = slip[k];
+        own.spin[k] = graph_sub(g, wheel->omega[k], surface->omega[k]);
+    }
+    if (binder_find(&b->contacts, w->name) >= 0) return; /* the second use of a name has been reported */
+    if (binder_append(s, &b->contact_list, &b->contact_count, &b->contact_capacity, &own, sizeof own, w->j->pointer))
+        (void)binder_declare_element(s, &b->contacts, w->name, b->contact_count - 1, w->j->pointer, "joints");
+}
+
 static void rolling(joint_work *w) {
     hamel_system *s = w->s;
     graph *g = s->graph;
     const hamel_joint *j = w->j;
-    graph_node n[3], outer[3], place[3], own[3], under[3];
+    graph_node n[3], outer[3], place[3], own[3], under[3], slip[3];
     const system_located *wheel = turning(s, w->a) > turning(s, w->b) ? w->a : w->b;
     const system_located *surface = wheel == w->a ? w->b : w->a;
     if (!hamel_expression_given(&j->radius)) system_fail(s, j->pointer, "a `rolling` joint needs `radius`");
@@ -291,13 +314,15 @@ static void rolling(joint_work *w) {
     located_carried(s, wheel, place, own);
     located_carried(s, surface, place, under);
     w->lengths = true;
+    for (int k = 0; k < 3; k++) slip[k] = graph_sub(g, own[k], under[k]);
     for (int k = 0; k < s->dimension; k++) {
         system_interaction at = binder_interaction(s, INTERACTION_FORCE, wheel, surface);
         at.axis = (int8_t)k;
         at.point = AT_GIVEN_POINT;
         memcpy(at.second, place, sizeof at.second);
-        equation(w, graph_sub(g, own[k], under[k]), at);
+        equation(w, slip[k], at);
     }
+    note_contact(w, place, outer, slip, wheel, surface);
 }
 
 static void knife_edge(joint_work *w) {

@@ -35,6 +35,8 @@ static int32_t add_located(hamel_system *s, const located_source *from, const ch
     if (!check_dimension(s, p)) return -1;
     system_located e = {name, from->pointer, from->kind, p, o, from->in, from->in_pointer, .turns = o != NULL};
     e.parent = e.axes = e.position_slot = e.orientation_slot = e.norm = -1;
+    e.mass = GRAPH_NONE;
+    for (int k = 0; k < 9; k++) e.inertia[k] = graph_number(s->graph, 0);
     if (!scope_copy(s, scope, &e.loops, &e.loop_count)) return -1;
     if (p->at.count) e.position_slot = binder_add_slot(s, name, p->pointer, &p->at, PLACE_POSITION, scope);
     if (o && o->values.count)

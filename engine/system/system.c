@@ -494,8 +494,8 @@ static bool is_interrupted(void *system) {
 static bool create_binder(hamel_system *s) {
     system_binder *b = s->binder = arena_alloc(s->memory, 1, sizeof *b);
     if (!b) return false;
-    symbol_table *tables[] = {&b->quantities, &b->coordinates, &b->elements,
-                              &b->links,      &b->constraints, &b->table_names};
+    symbol_table *tables[] = {&b->quantities,  &b->coordinates, &b->elements, &b->links,
+                              &b->constraints, &b->table_names, &b->contacts};
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (symbol_table_init(tables[k], s->memory) != HAMEL_OK) return false;
     return true;
@@ -516,14 +516,40 @@ static void resolve_slots(hamel_system *s) {
 /* The steps of system_create. Names are declared before expressions are bound. Constraints are bound before forces,
  * which may contain reactions, and tables are declared before parameters, which may call tables. */
 static void (*const steps[])(hamel_system *s) = {
-    units_declare,        declare_parameters,  tables_declare,           resolve_parameters,
-    tables_resolve,       declare_coordinates, declare_quasi_velocities, declare_definitions,
-    located_declare,      declare_constraints, joints_declare,           declare_inactive_constraints,
-    located_find_parents, resolve_slots,       located_resolve,          resolve_quasi_velocities,
-    bind_energies,        joints_lower,        bind_constraints,         elements_lower,
-    forces_dissipation,   forces_given,        forces_nonideal,          bind_initial_values,
-    frictions_lower,      events_declare,      frictions_add_rows,       declare_outputs,
-    scene_lower,          units_check,         validity_check,           warnings_check,
+    units_declare,
+    declare_parameters,
+    tables_declare,
+    resolve_parameters,
+    tables_resolve,
+    declare_coordinates,
+    declare_quasi_velocities,
+    declare_definitions,
+    located_declare,
+    declare_constraints,
+    joints_declare,
+    declare_inactive_constraints,
+    located_find_parents,
+    resolve_slots,
+    located_resolve,
+    resolve_quasi_velocities,
+    bind_energies,
+    joints_lower,
+    bind_constraints,
+    elements_lower,
+    forces_dissipation,
+    forces_given,
+    forces_nonideal,
+    servos_lower,
+    bind_initial_values,
+    frictions_lower,
+    friction_couples_lower,
+    events_declare,
+    frictions_add_rows,
+    declare_outputs,
+    scene_lower,
+    units_check,
+    validity_check,
+    warnings_check,
     check_alternatives,
 };
 

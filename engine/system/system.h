@@ -66,6 +66,7 @@ typedef struct system_constraint {
     const char *name, *pointer;
     bool inactive;                            /* inactive in the initial state */
     constraint_order order;                   /* derived from the symbols in the equation */
+    graph_node *direction;                    /* D of the reaction λ D, for each coordinate; NULL: ∂f/∂q */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
     const hamel_expression *written;          /* text of f, valid in the scope of `loops` */
     const struct hamel_constraint *described; /* NULL if an element adds the constraint */
@@ -316,7 +317,7 @@ hamel_status system_create(hamel_system **out, arena *memory, arena *scratch, co
     X(NONIDEAL, "parameters, time, coordinates, velocities, ideal reactions and multipliers", 0xaf) \
     X(CONSTRAINT, "parameters, time, coordinates, velocities and accelerations", 0x1f)              \
     X(DEFINITION, "anything but derived quantities", 0x3f)                                          \
-    X(OUTPUT, "anything", 0x9ff)
+    X(OUTPUT, "anything", 0x13ff)
 
 typedef enum system_place {
 #define X(name, meaning, mask) PLACE_##name,

@@ -291,6 +291,7 @@ static int32_t leaf_unit(hamel_system *s, const graph_cell *cell) {
     case SYMBOL_COORDINATE: return coordinate_unit(s, i);
     case SYMBOL_VELOCITY: return per_second(s, coordinate_unit(s, i), 1);
     case SYMBOL_ACCELERATION: return per_second(s, coordinate_unit(s, i), 2);
+    case SYMBOL_JERK: return per_second(s, coordinate_unit(s, i), 3);
     case SYMBOL_FREE: return per_second(s, coordinate_unit(s, i % s->coordinate_count), 2);
     case SYMBOL_MULTIPLIER: return multiplier_unit(s, i);
     case SYMBOL_IDEAL:

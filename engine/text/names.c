@@ -1,7 +1,7 @@
 /* names.c — reserved words and names of functions.
  *
  * The list of function names is expanded from the tables that define the functions. The meaning of a name follows from
- * its position in the list. The list has about fifty names, so a linear search is fast enough. */
+ * its position in the list. The list has fewer than a hundred names, so a linear search is fast enough. */
 #include "engine/base/symbol_table.h"
 #include "engine/text/parser_int.h"
 
@@ -99,6 +99,7 @@ void quantity_arguments(syntax_quantity quantity, char *text, size_t size) {
         const char *word = *letter == 'n'   ? "name"
                            : *letter == 'k' ? "integer"
                            : *letter == 'o' ? "[integer]"
+                           : *letter == 'm' ? "[name]"
                                             : "expression";
         used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", word);
         assert(used < size);

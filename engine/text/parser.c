@@ -163,7 +163,13 @@ static int call_arity(const frame *f) {
 /* Returns the number of mandatory arguments. */
 static int call_least(const frame *f) {
     if (f->kind != FRAME_QUANTITY) return call_arity(f);
-    return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "o");
+    return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "om");
+}
+
+/* Returns true if the next argument of a quantity's call is a name. */
+static bool takes_name(const frame *f) {
+    char letter = quantity_signature((syntax_quantity)f->operation)[f->count];
+    return letter == 'n' || letter == 'm';
 }
 
 /* Adds an error about the number of arguments. `found` is the number of arguments, or −1 if there are more than the
@@ -176,6 +182,8 @@ static bool fail_arity(parser *p, const frame *f, int32_t column, int found) {
     if (found >= 0) snprintf(count, sizeof count, "%d", found + variable);
     char wanted[32] = "no";
     if (takes > 0) snprintf(wanted, sizeof wanted, "%d", takes);
+    if (f->kind == FRAME_QUANTITY && 0 < call_least(f) && call_least(f) < takes)
+        snprintf(wanted, sizeof wanted, "%d or %d", call_least(f), takes);
     parser_fail(p, column, "%s takes %s argument%s, found %s", text, wanted, takes == 1 ? "" : "s",
                 takes == 0 ? "one" : count);
     if (f->kind == FRAME_SUM) hamel_suggest(p->error, "write sum(i, first, last, term)");
@@ -208,7 +216,7 @@ static bool finish_call(parser *p) {
  * argument. */
 static bool begin_quantity_argument(parser *p) {
     const frame *f = parser_top(p);
-    bool is_name = quantity_signature((syntax_quantity)f->operation)[f->count] == 'n';
+    bool is_name = takes_name(f);
     p->token = is_name ? lexer_next_dotted(&p->lexer) : lexer_next(&p->lexer);
     p->want_value = true;
     if (p->token.kind == TOKEN_CLOSE && f->count == 0)
@@ -407,8 +415,7 @@ static bool fail_no_operator(parser *p) {
 /* Returns true if an invalid token follows an argument that must be a bare name. */
 static bool after_bare_name(parser *p) {
     const frame *f = parser_top(p);
-    if (!f || f->kind != FRAME_QUANTITY || quantity_signature((syntax_quantity)f->operation)[f->count] != 'n')
-        return false;
+    if (!f || f->kind != FRAME_QUANTITY || !takes_name(f)) return false;
     return p->token.kind != TOKEN_COMMA && p->token.kind != TOKEN_CLOSE && p->token.kind != TOKEN_END;
 }
 

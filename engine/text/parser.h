@@ -28,7 +28,7 @@ typedef enum syntax_kind {
 
 /* Functions whose arguments are names, or whose results do not depend on the values of the arguments alone. In a
  * signature, n stands for a name, e for an expression, and k for an expression that must be an integer. o stands for an
- * optional integer at the end. The parser handles sum separately. */
+ * optional integer at the end, m for an optional name at the end. The parser handles sum separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -57,8 +57,39 @@ typedef enum syntax_kind {
     X(INTEGRAL, "integral", "e")                     \
     X(MEAN, "time_mean", "e")                        \
     X(ACTION, "action", "")                          \
-    X(VIRIAL, "virial", "")
+    X(VIRIAL, "virial", "")                          \
+    X(LINEAR_MOMENTUM, "linear_momentum", "nk")      \
+    X(ANGULAR_MOMENTUM, "angular_momentum", "nkm")   \
+    X(CENTER_OF_MASS, "center_of_mass", "k")         \
+    X(TOTAL_MOMENTUM, "total_momentum", "k")         \
+    X(TOTAL_ANGULAR_MOMENTUM, "total_angular_momentum", "km") \
+    X(ROTATION_ANGLE, "rotation_angle", "nm")        \
+    X(ROTATION_AXIS, "rotation_axis", "nkm")         \
+    X(GIBBS_VECTOR, "gibbs_vector", "nkm")           \
+    X(VELOCITY_POLE, "velocity_pole", "nk")          \
+    X(VELOCITY_POLE_BODY, "velocity_pole_body", "nk") \
+    X(ACCELERATION_POLE, "acceleration_pole", "nk")  \
+    X(SCREW_POINT, "screw_point", "nk")              \
+    X(SCREW_PITCH, "screw_pitch", "n")               \
+    X(WRENCH_POINT, "wrench_point", "nk")            \
+    X(WRENCH_PITCH, "wrench_pitch", "n")             \
+    X(JERK, "jerk", "nk")                            \
+    X(PATH_CURVATURE, "path_curvature", "n")         \
+    X(PATH_TORSION, "path_torsion", "n")             \
+    X(PATH_TANGENT, "path_tangent", "nk")            \
+    X(PATH_NORMAL, "path_normal", "nk")              \
+    X(PATH_BINORMAL, "path_binormal", "nk")          \
+    X(CONTACT_POINT, "contact_point", "nk")          \
+    X(CONTACT_SLIP, "contact_slip", "nk")            \
+    X(CONTACT_ROLL, "contact_roll", "nk")            \
+    X(CONTACT_PIVOT, "contact_pivot", "n")
 /* clang-format on */
+
+/* Quantities from this one on describe elements: names in their signatures are names of elements, and `k` is a component
+ * from 1 to 3. */
+#define QUANTITY_OF_ELEMENTS QUANTITY_LINEAR_MOMENTUM
+/* The names in quantities from this one on are names of rolling joints. */
+#define QUANTITY_OF_CONTACTS QUANTITY_CONTACT_POINT
 
 typedef enum syntax_quantity {
 #define X(name, text, signature) QUANTITY_##name,
@@ -127,6 +158,9 @@ bool syntax_is_reserved(const char *text, size_t length);
 
 /* Returns the name of a quantity: "der", "energy", ... */
 const char *quantity_text(syntax_quantity quantity);
+
+/* Returns the signature of a quantity (SYNTAX_QUANTITY_LIST). */
+const char *quantity_signature(syntax_quantity quantity);
 
 /* Returns the names of all functions, for suggestions and --help: a static, NULL-terminated list. */
 const char *const *syntax_function_names(void);

@@ -18,10 +18,6 @@ function_name function_find(const char *text, size_t length);
 /* Returns the name of a function that is nearest to the text, or NULL. */
 const char *function_nearest(const char *text, size_t length);
 
-/* Returns one letter for each argument: n for a name, e for an expression, k for an integer, o for an optional
- * integer. */
-const char *quantity_signature(syntax_quantity quantity);
-
 bool word_is(const char *text, size_t length, const char *word);
 
 /* Writes the list of arguments of a quantity, for messages: "name, expression". */

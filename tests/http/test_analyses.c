@@ -221,6 +221,22 @@ static void principles_and_brackets_are_analysed(void **state) {
     cJSON_Delete(found);
 }
 
+static void inertia_is_transferred_to_a_point(void **state) {
+    (void)state;
+    cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
+                            "{\"system\":{\"hamel\":1,\"coordinates\":[\"x\"],\"bodies\":[{\"name\":\"B\",\"mass\":2,"
+                            "\"inertia\":3,\"position\":[\"x\",0],\"orientation\":{\"angle\":\"x\"}}],\"points\":["
+                            "{\"name\":\"P\",\"position\":[0,2]}]},\"analyses\":[\"inertia\"],"
+                            "\"options\":{\"inertia\":{\"about\":\"P\"}}}",
+                            200);
+    const cJSON *inertia = cJSON_GetObjectItemCaseSensitive(found, "inertia");
+    const cJSON *system = cJSON_GetObjectItemCaseSensitive(inertia, "system");
+    assert_string_equal(json_text_of(inertia, "about"), "P");
+    assert_true(cJSON_GetObjectItemCaseSensitive(system, "about")->valuedouble == 11); /* 3 + 2 * 2^2 */
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(inertia, "bodies")), 1);
+    cJSON_Delete(found);
+}
+
 static void expect_fault(const char *body, const char *pointer) {
     cJSON *problem = ask_json(&d, "POST", "/v1/analyses", json_type, body, 422);
     const cJSON *errors = cJSON_GetObjectItemCaseSensitive(problem, "errors");
@@ -244,6 +260,7 @@ static void errors_point_into_the_body(void **state) {
     expect_fault(request_with(body, sizeof body, "phi", ", \"options\": {\"a\": 1}"), "/options/a");
     expect_option_fault("relaxation", "{\"relaxation\": {\"constraint\": \"edgy\"}}", "/options/relaxation/constraint");
     expect_option_fault("relaxation", "{\"relaxation\": {\"constraint\": 1}}", "/options/relaxation/constraint");
+    expect_option_fault("inertia", "{\"inertia\": {\"about\": \"nowhere\"}}", "/options/inertia/about");
     expect_option_fault("linearization", "{\"linearization\": {\"inputs\": [\"nowhere\"]}}",
                         "/options/linearization/inputs/0");
     expect_option_fault("linearization", "{\"linearization\": {\"about\": \"noon\"}}", "/options/linearization/about");
@@ -287,6 +304,7 @@ int main(void) {
         cmocka_unit_test(the_impulses_of_events_are_classified),
         cmocka_unit_test(virtual_displacements_are_listed),
         cmocka_unit_test(principles_and_brackets_are_analysed),
+        cmocka_unit_test(inertia_is_transferred_to_a_point),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

@@ -184,3 +184,19 @@ void assert_near(const char *what, double x, double y, double bound) {
     if (!isfinite(x) || !isfinite(y) || !(fabs(x - y) <= bound * size))
         fail_msg("%s: %.17g and %.17g differ by %.3g", what, x, y, fabs(x - y));
 }
+
+void assert_run_fault(const char *members, const char *text) {
+    fixture f;
+    hamel_model *model = NULL;
+    hamel_summary summary = {0};
+    fixture_read(&f, members, "`stop`: 1");
+    hamel_status status = hamel_model_create(&model, &f.description, NULL, NULL, &f.error);
+    if (status == HAMEL_OK) {
+        status = hamel_run(model, NULL, NULL, &summary, &f.error);
+        hamel_summary_free(&summary);
+        hamel_model_free(model);
+    }
+    if (status == HAMEL_OK || !fixture_says(&f, text))
+        fail_msg("expected `%s`, found `%s`", text, f.error.count ? f.error.faults[0].message : "no error");
+    fixture_close(&f);
+}

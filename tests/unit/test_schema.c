@@ -55,6 +55,8 @@ static const struct {
     {"joint", &joint_kind},
     {"constraint", &constraint_kind},
     {"friction", &friction_kind},
+    {"friction_couples", &friction_couples_kind},
+    {"reaction_direction", &direction_kind},
     {"event", &event_kind},
     {"impulse", &impulse_kind},
     {"percussion", &percussion_kind},

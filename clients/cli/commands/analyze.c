@@ -277,6 +277,7 @@ static void print_text(const cJSON *answer) {
     if (json_at(answer, "hamilton") != NULL) cli_print_hamilton(json_at(answer, "hamilton"));
     if (json_at(answer, "bracket") != NULL) cli_print_bracket(json_at(answer, "bracket"));
     if (json_at(answer, "canonical") != NULL) cli_print_canonical(json_at(answer, "canonical"));
+    if (json_at(answer, "inertia") != NULL) cli_print_inertia(json_at(answer, "inertia"));
     if (json_at(answer, "verification") != NULL) print_verification(json_at(answer, "verification"));
 }
 
@@ -371,7 +372,8 @@ static int analyze_file(const cli_arguments *arguments) {
                     {"relax", API_RELAXATION},        {"displacements", API_DISPLACEMENTS},
                     {"impulses", API_IMPULSES},       {"gauss", API_GAUSS},
                     {"hamilton", API_HAMILTON},       {"bracket", API_BRACKET},
-                    {"canonical", API_CANONICAL}};
+                    {"canonical", API_CANONICAL},     {"inertia", API_INERTIA},
+                    {"inertia-about", API_INERTIA}};
     api_analysis_options options = api_analysis_default(API_STRUCTURE);
     size_t format, about, notation;
     int status = cli_option_choice(arguments, "format", formats, 2, &format);
@@ -382,6 +384,7 @@ static int analyze_file(const cli_arguments *arguments) {
     for (size_t k = 0; k < sizeof analyses / sizeof *analyses; k++)
         if (cli_option_value(arguments, analyses[k].option) != NULL) options.analyses |= analyses[k].bit;
     options.relaxed = (hamel_argument){cli_option_value(arguments, "relax"), ""};
+    options.inertia_about = (hamel_argument){cli_option_value(arguments, "inertia-about"), ""};
     options.about_equilibrium = about == 1;
     options.forces_notation = options.displacements_notation =
         notation == 1 ? HAMEL_NOTATION_LATEX : HAMEL_NOTATION_TEXT;
@@ -447,12 +450,16 @@ const cli_command cli_analyze = {
         "(which momenta replace), and functions such as jacobi_integral(), which is H. The bracket is the sum of\n"
         "dF/dx dG/dp_x - dF/dp_x dG/dx, so that [F,H] is the rate of F if all forces have a potential. With\n"
         "--canonical, [Qi,Qj] = 0, [Pi,Pj] = 0 and [Qi,Pi] = 1 are checked with expressions.\n\n"
+        "With --inertia, the output contains the mass, centre of mass, moments of inertia, principal moments and\n"
+        "principal axes of each body, in body axes. The same values for all bodies and particles together have\n"
+        "inertial axes. Off the diagonal, the moments of inertia contain -integral(x*y) dm.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
         "  hamel analyze pendulum.json --linearize --about equilibrium --inputs l,g\n"
         "  hamel analyze disk.json --verify\n"
         "  hamel analyze pendulum.json --bracket 'theta, jacobi_integral()'\n"
+        "  hamel examples euler_poinsot_body | hamel analyze - --inertia\n"
         "  hamel examples coin_on_incline | hamel analyze - --format json\n",
     .options =
         (const cli_option[]){
@@ -474,6 +481,9 @@ const cli_command cli_analyze = {
             {"bracket", "F,G", NULL, "show the Poisson bracket of two functions of coordinates and momenta p_x"},
             {"canonical", "Q;P", NULL, "check whether Q1,Q2,...;P1,P2,... is a canonical transformation"},
             {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if it does not hold"},
+            {"inertia", NULL, NULL, "show masses, centres, principal moments and axes of inertia at the initial state"},
+            {"inertia-about", "POINT", NULL,
+             "transfer the inertia to this particle, body, point or frame (the origin)"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

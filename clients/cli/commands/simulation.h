@@ -42,6 +42,7 @@ void cli_print_gauss(const cJSON *gauss);
 void cli_print_hamilton(const cJSON *hamilton);
 void cli_print_bracket(const cJSON *bracket);
 void cli_print_canonical(const cJSON *canonical);
+void cli_print_inertia(const cJSON *inertia); /* print_inertia.c */
 
 /* Options shared by several commands. */
 /* clang-format off */
