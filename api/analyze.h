@@ -8,6 +8,7 @@
 #include "engine/analyze/gauss.h"
 #include "engine/analyze/impulses.h"
 #include "engine/analyze/poisson.h"
+#include "engine/analyze/symmetries.h"
 #include "engine/equations/equations.h"
 #include "engine/simulate/hamilton.h"
 

@@ -86,6 +86,19 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
 }
 
+static void add_symmetries(json_builder *b, cJSON *root, const hamel_symmetries *list) {
+    cJSON *array = json_add_list(b, root, "symmetries");
+    for (size_t k = 0; k < list->count && !b->failed; k++) {
+        const hamel_symmetry *symmetry = &list->items[k];
+        cJSON *item = json_append_object(b, array);
+        json_add_text(b, item, "conserved", symmetry->conserved);
+        json_add_number(b, item, "time_shift", symmetry->time_shift);
+        cJSON *displacement = json_add_object(b, item, "displacement");
+        for (size_t i = 0; i < symmetry->displacement_count && !b->failed; i++)
+            json_add_text(b, displacement, symmetry->displacements[i].coordinate, symmetry->displacements[i].value);
+    }
+}
+
 static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = json_add_object(b, root, "transitivity");
     add_names(b, object, "velocities", &r->frame);
@@ -117,6 +130,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     if (r->frame.count > 0) add_transitivity(&b, root, r);
     add_names(&b, root, "cyclic", &r->cyclic);
     add_names(&b, root, "conserved", &r->conserved);
+    add_symmetries(&b, root, r->symmetries);
     cJSON *regional = json_add_list(&b, root, "conserved_while");
     for (size_t k = 0; k < r->conserved_while_count && !b.failed; k++) {
         cJSON *item = json_append_object(&b, regional);
