@@ -259,6 +259,34 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
     return !b.failed;
 }
 
+static void add_steady_motion(json_builder *b, cJSON *to, const hamel_steady_motions *all,
+                              const hamel_steady_motion *m) {
+    cJSON *object = json_append_object(b, to);
+    add_named(b, object, "coordinates", all->coordinates, m->q, all->coordinate_count);
+    add_named(b, object, "velocities", all->coordinates, m->v, all->coordinate_count);
+    add_named(b, object, "constant", all->constant.items, m->u, all->constant.count);
+    json_add_truth(b, object, "kept", m->kept);
+    json_add_truth_or_null(b, object, "stable", m->decided, m->stable);
+    json_add_text(b, object, "decided_by", m->decided ? m->decided_by : NULL);
+    if (!m->decided) json_add_text(b, object, "reason", m->reason);
+    json_add_truth(b, object, "linearly_stable", m->linearly_stable);
+    json_add_truth(b, object, "isolated", m->family_dimension == 0);
+    json_add_number(b, object, "family_dimension", (double)m->family_dimension);
+    add_matrix(b, object, "eigenvalues", m->eigenvalues, m->eigenvalue_count, 2);
+}
+
+bool api_add_steady_motions(cJSON *answer, const hamel_steady_motions *found) {
+    json_builder b = {0};
+    if (!found->searched) return true;
+    cJSON *object = json_add_object(&b, answer, "steady_motions");
+    add_names(&b, object, "ignorable", &found->ignorable);
+    add_names(&b, object, "constant", &found->constant);
+    cJSON *list = json_add_list(&b, object, "motions");
+    for (size_t k = 0; k < found->count && !b.failed; k++) add_steady_motion(&b, list, found, &found->items[k]);
+    json_add_text(&b, object, "note", found->note);
+    return !b.failed;
+}
+
 static void add_mode(json_builder *b, cJSON *to, const hamel_linearization *l, const hamel_mode *mode) {
     cJSON *object = json_append_object(b, to);
     json_add_numbers(b, object, "eigenvalue", mode->eigenvalue, 2);

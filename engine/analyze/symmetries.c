@@ -210,7 +210,7 @@ static bool create_states(symmetry_search *s) {
         for (size_t i = 0; i < a->system->parameter_count && s->parameters[set]; i++)
             s->parameters[set][i] = a->model->parameters[i] * (set > 0 ? random_uniform(&seed, 0.7, 1.4) : 1);
     }
-    s->matrix = arena_doubles(a->memory, rows * (columns > a->n ? columns : a->n + 1));
+    s->matrix = arena_doubles(a->memory, rows * (columns > a->n ? columns : a->n + 1) + s->state_count);
     s->states = arena_alloc(a->memory, s->state_count, sizeof *s->states);
     for (size_t k = 0; k < s->state_count && s->states; k++)
         if (!sample_allocate(a, &s->states[k])) return false;

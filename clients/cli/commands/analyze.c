@@ -268,6 +268,7 @@ static void print_text(const cJSON *answer) {
     const cJSON *equilibria = json_at(answer, "equilibria"), *linearization = json_at(answer, "linearization");
     print_structure(answer);
     if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
+    if (json_at(answer, "steady_motions") != NULL) cli_print_steady_motions(json_at(answer, "steady_motions"));
     if (linearization != NULL) cli_print_linearization(linearization);
     if (json_at(answer, "displacements") != NULL) cli_print_displacements(json_at(answer, "displacements"));
     if (json_at(answer, "forces") != NULL) cli_print_forces(answer);
@@ -400,6 +401,7 @@ const cli_command cli_analyze = {
         "follow from expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
         "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
         "the virtual displacement of u.\n\n"
+        "Conserved quantities include the momenta of combined shifts and rotations. Other integrals may exist.\n\n"
         "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"
         "analysis found. The lines `conserved near the initial state` and `verdict from the initial state` show\n"
         "results that hold only under the listed conditions. These lines also report a singular initial state, from\n"
@@ -422,6 +424,8 @@ const cli_command cli_analyze = {
         "and their temporal components, by origin. Forces are impressed or reactions, and internal, external or\n"
         "undecided. The output also contains the virtual work on each body, and the inertial forces of particles in\n"
         "moving frames.\n\n"
+        "rest, an error names them. For moving systems with velocity constraints, steady motions are listed in\n"
+        "which some velocities and all coordinates that the equations contain are constant.\n\n"
         "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
         "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
         "forces that equals the reaction.\n\n"
