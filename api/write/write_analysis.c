@@ -97,6 +97,11 @@ static void add_symmetries(json_builder *b, cJSON *root, const hamel_symmetries 
         for (size_t i = 0; i < symmetry->displacement_count && !b->failed; i++)
             json_add_text(b, displacement, symmetry->displacements[i].coordinate, symmetry->displacements[i].value);
     }
+    if (!list->quadrature) return;
+    cJSON *quadrature = json_add_object(b, root, "quadrature");
+    json_add_text(b, quadrature, "variable", list->quadrature->variable);
+    json_add_text(b, quadrature, "rate_squared", list->quadrature->rate_squared);
+    json_add_text(b, quadrature, "time", list->quadrature->time);
 }
 
 static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r) {

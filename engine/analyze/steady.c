@@ -156,7 +156,7 @@ static void wrap_angles(const steady_search *s, double *x) {
         if (s->periodic[j]) x[j] -= 2 * M_PI * ceil((x[j] - M_PI) / (2 * M_PI) - 1e-9);
 }
 
-static bool is_listed(const steady_search *s, const double *x) {
+static bool is_known_motion(const steady_search *s, const double *x) {
     for (size_t k = 0; k < s->count; k++) {
         double worst = 0;
         for (size_t j = 0; j < s->k + s->f; j++) {
@@ -230,7 +230,7 @@ static hamel_status try_start(steady_search *s, uint64_t freed) {
     wrap_angles(s, s->x);
     for (size_t k = 0; k < s->count && degenerate; k++)
         if (s->motions[k].degenerate) return HAMEL_OK; /* another member of a family */
-    if (!is_moving(s) || is_listed(s, s->x) || s->count == MOST_MOTIONS) return HAMEL_OK;
+    if (!is_moving(s) || is_known_motion(s, s->x) || s->count == MOST_MOTIONS) return HAMEL_OK;
     return keep_motion(s, s->x, freed == 0, degenerate);
 }
 

@@ -126,7 +126,7 @@ static void fill_acceleration_matrix(steady_system *s) {
 }
 
 /* Computes the velocities for given u. */
-static bool solve_velocities(steady_system *s, const double *u) {
+static bool velocities_from(steady_system *s, const double *u) {
     memset(s->v, 0, s->n * sizeof *s->v);
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
     if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
@@ -140,7 +140,7 @@ static bool solve_velocities(steady_system *s, const double *u) {
 }
 
 /* Computes accelerations and multipliers. */
-static bool solve_accelerations(steady_system *s) {
+static bool accelerations_at(steady_system *s) {
     size_t rows = s->n + s->m;
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
     if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
@@ -228,7 +228,7 @@ bool steady_evaluate(steady_system *s, double t, const double *q, const double *
     if (q != s->q) memcpy(s->q, q, s->n * sizeof *s->q);
     memset(s->acceleration, 0, s->n * sizeof *s->acceleration);
     memset(s->lambda, 0, s->m * sizeof *s->lambda);
-    if (!solve_velocities(s, u) || !solve_accelerations(s)) return false;
+    if (!velocities_from(s, u) || !accelerations_at(s)) return false;
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
     if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
     evaluate_rates(s, &at, derivatives);
@@ -252,7 +252,7 @@ static bool differs(double x, double y) {
 }
 
 /* Compares the values at two states. `before`: accelerations u', Φ, h and q' at the first state. */
-static void compare(const steady_system *s, const double *before, bool *reduced, bool *velocity) {
+static void mark_differences(const steady_system *s, const double *before, bool *reduced, bool *velocity) {
     const double *u = s->F + s->shape_count;
     for (size_t r = 0; r < s->freedom + s->m; r++) *reduced = *reduced || differs(before[r], u[r]);
     *reduced = *reduced || differs(before[s->freedom + s->m], s->energy);
@@ -280,13 +280,13 @@ static bool find_influence(steady_system *s, influence *out, double *room) {
         before[head] = s->energy;
         memcpy(before + head + 1, s->v, n * sizeof *before);
         if (!steady_evaluate(s, t + 0.37, q, u, false)) return false;
-        compare(s, before, &timed, none);
+        mark_differences(s, before, &timed, none);
         if (timed) return false;
         for (size_t i = 0; i < n; i++) {
             double kept = q[i];
             q[i] += 0.5 * fmax(1, fabs(kept)) * random_uniform(&seed, 0.2, 1);
             if (!steady_evaluate(s, t, q, u, false)) return false;
-            compare(s, before, &out->reduced[i], out->velocity + i * n);
+            mark_differences(s, before, &out->reduced[i], out->velocity + i * n);
             q[i] = kept;
         }
     }

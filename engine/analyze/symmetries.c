@@ -320,16 +320,18 @@ static hamel_status test_candidates(symmetry_search *s) {
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/* Names SYMBOL_FREE k as the momentum of coordinate k. */
+/* Names SYMBOL_FREE k as the momentum of coordinate k, and SYMBOL_FREE n as the Jacobi integral. */
 static void name_quantity(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const hamel_system *s = context;
-    if (kind == SYMBOL_FREE)
-        text_buffer_printf(out, "momentum(%s)", s->coordinates[index].name);
-    else
+    if (kind != SYMBOL_FREE)
         system_name_symbol(context, kind, index, out);
+    else if ((size_t)index == s->coordinate_count)
+        text_buffer_puts(out, "jacobi_integral()");
+    else
+        text_buffer_printf(out, "momentum(%s)", s->coordinates[index].name);
 }
 
-static const char *momentum_text(analysis *a, graph_node node) {
+const char *symmetry_text(analysis *a, graph_node node) {
     text_buffer out;
     text_buffer_init(&out, ANALYSIS_TEXT_MOST);
     graph_print(a->system->graph, node, name_quantity, a->system, &out);
@@ -351,7 +353,7 @@ static bool append_terms(symmetry_search *s, const symmetry_candidate *c, bool n
         graph_node xi = symmetry_displacement(s, c->value, k, false);
         if (graph_is_zero(g, xi)) continue;
         graph_node term = graph_mul(g, xi, graph_symbol(g, SYMBOL_FREE, k));
-        const char *plus = momentum_text(a, term), *minus = momentum_text(a, graph_neg(g, term));
+        const char *plus = symmetry_text(a, term), *minus = symmetry_text(a, graph_neg(g, term));
         if (!plus || !minus) return false;
         if ((strlen(minus) < strlen(plus)) != negative) continue;
         if (negative || out->length > 0) text_buffer_puts(out, out->length == 0 ? "-" : negative ? " - " : " + ");
@@ -381,7 +383,7 @@ static bool write_symmetry(symmetry_search *s, const symmetry_candidate *c, hame
     for (int32_t k = 0; out->displacements && k < (int32_t)a->n; k++) {
         graph_node xi = symmetry_displacement(s, c->value, k, false);
         if (graph_is_zero(g, xi)) continue;
-        const char *value = momentum_text(a, out->time_shift ? graph_neg(g, xi) : xi);
+        const char *value = symmetry_text(a, out->time_shift ? graph_neg(g, xi) : xi);
         out->displacements[out->displacement_count++] = (hamel_displacement){coordinate_name(a, (size_t)k), value};
         if (!value) return false;
     }
@@ -452,6 +454,7 @@ hamel_status symmetries_derive(analysis *a) {
     if (status == HAMEL_OK && s.found[0].count > 0) status = test_candidates(&s);
     if (status == HAMEL_OK && s.candidates) status = symmetry_choose(&s);
     if (status == HAMEL_OK && !report_symmetries(&s)) status = analysis_stopped(a);
+    if (status == HAMEL_OK) status = quadrature_derive(&s, &a->report->symmetries->quadrature);
     for (size_t k = 0; k < SYMMETRY_SETS; k++) null_vectors_free(&s.found[k]);
     return status;
 }

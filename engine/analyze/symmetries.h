@@ -25,8 +25,17 @@ typedef struct hamel_symmetry {
     size_t displacement_count;
 } hamel_symmetry;
 
+/* The motion of a system without constraints in which one freedom remains, because the Jacobi integral and the momenta of
+ * shifts are constant: t = ∫ ds/√f(s). The texts contain the constants as jacobi_integral() and momentum(...). */
+typedef struct hamel_quadrature {
+    const char *variable;     /* s: a coordinate, or a combination such as "phi - psi" */
+    const char *rate_squared; /* f(s), which is equal to s'² */
+    const char *time;         /* "t = integral d(s)/sqrt(f)" */
+} hamel_quadrature;
+
 /* One symmetry for each entry of hamel_report.conserved, in the same order. */
 typedef struct hamel_symmetries {
     hamel_symmetry *items;
     size_t count;
+    hamel_quadrature *quadrature; /* NULL if not found */
 } hamel_symmetries;

@@ -3,6 +3,7 @@
 
 #include "engine/analyze/analysis_int.h"
 #include "engine/analyze/null_vectors.h"
+#include "engine/analyze/symmetries.h"
 
 /* PRODUCTS_MOST: conserved momenta of shifts whose products are recognized */
 enum { SYMMETRY_SETS = 3, PRODUCTS_MOST = 8 };
@@ -52,6 +53,16 @@ graph_node symmetry_displacement(const symmetry_search *s, const graph_node *val
 /* symmetry_choice.c: sets `differs` to false for candidates that are functions of other conserved quantities on the
  * constraints. Prefers candidates with few terms. */
 hamel_status symmetry_choose(symmetry_search *s) HAMEL_CHECKED;
+
+/* Prints an expression in which SYMBOL_FREE k is the momentum of coordinate k, and SYMBOL_FREE n the Jacobi integral.
+ * Returns NULL if the text is too long or if out of memory. */
+const char *symmetry_text(analysis *a, graph_node node);
+
+/* symmetry_choice.c: returns true if ξ is constant and τ = 0. */
+bool symmetry_is_shift(const symmetry_search *s, const symmetry_candidate *c);
+
+/* quadrature.c: sets *out to the quadrature of a system with one remaining freedom, or to NULL. */
+hamel_status quadrature_derive(symmetry_search *s, hamel_quadrature **out) HAMEL_CHECKED;
 
 /* symmetry_values.c: a number in the description's language for x[0], the value of a coefficient. x[1] and x[2] are its
  * values after changes of all parameters: parameters[k][count]. If a monomial of parameters gives all three values,

@@ -13,8 +13,7 @@ static const double SAME_QUANTITY = 1e-7;
  * rounding errors of its largest terms. */
 static const double UNBALANCED = 1e6;
 
-/* Returns true if ξ is constant and τ = 0. */
-static bool is_shift(const symmetry_search *s, const symmetry_candidate *c) {
+bool symmetry_is_shift(const symmetry_search *s, const symmetry_candidate *c) {
     for (size_t k = 0; k < s->count; k++)
         if (c->vector[k] != 0 && (s->unknowns[k].row < 0 || s->unknowns[k].column >= 0)) return false;
     return true;
@@ -112,7 +111,7 @@ static bool add_products(symmetry_search *s, rank_rows *basis) {
     size_t count = 0, combined = 0;
     for (size_t c = 0; xi && c < s->found[0].count && count < PRODUCTS_MOST; c++) {
         const symmetry_candidate *own = &s->candidates[c];
-        if (own->changes || !own->differs || !is_shift(s, own)) continue;
+        if (own->changes || !own->differs || !symmetry_is_shift(s, own)) continue;
         for (size_t k = 0; k < a->n; k++) xi[k] = symmetry_displacement(s, own->value, (int32_t)k, false);
         J[count] = own->quantity;
         mass[count++] = shifted_mass(s, xi);
@@ -135,7 +134,7 @@ static void accept_independent(symmetry_search *s, rank_rows *basis, bool shifts
     for (size_t terms = 1; terms <= s->count; terms++)
         for (size_t k = 0; k < s->found[0].count; k++) {
             symmetry_candidate *c = &s->candidates[k];
-            if (c->changes || !c->differs || is_shift(s, c) != shifts || count_terms(s, c) != terms) continue;
+            if (c->changes || !c->differs || symmetry_is_shift(s, c) != shifts || count_terms(s, c) != terms) continue;
             c->differs = !is_unbalanced(s, c) && !is_product(s, c) && add_quantity(s, basis, c->quantity);
         }
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -210,6 +211,70 @@ static void trivial_combinations_of_constant_momenta_are_not_listed(void **state
         "jacobi_integral(); momentum(x)");
 }
 
+/* Checks the quadrature: its texts (`text` may be NULL), and that the square of `rate` is equal to f(s) along a motion. */
+static void expect_quadrature(const char *members, const char *variable, const char *rate, const char *text) {
+    hamel_report *r = fixture_report(members);
+    const hamel_quadrature *q = r->symmetries->quadrature;
+    assert_non_null(q);
+    char difference[3000];
+    snprintf(difference, sizeof difference, "(%s)^2 - (%s)", rate, q->rate_squared);
+    assert_string_equal(q->variable, variable);
+    if (text) assert_string_equal(q->time, text);
+    char system[6000];
+    snprintf(system, sizeof system, "%s, `outputs`: {`J`: `%s`}", members, difference);
+    motion m = motion_run(system, "`stop`: 2, `samples`: 21, `rtol`: 1e-10, `atol`: 1e-12");
+    assert_below("difference", fabs(motion_last(&m, "J")), 1e-7);
+    assert_below("change of the difference", motion_drift(&m, "J"), 1e-7);
+    motion_free(&m);
+    hamel_report_free(r);
+}
+
+/* Papastavridis, problem 3.5.8, and textbook cases of one remaining freedom. Along each motion the squared rate is equal
+ * to the expression. */
+static void one_remaining_freedom_leads_to_a_quadrature(void **state) {
+    (void)state;
+    expect_quadrature("`parameters`: {`m`: 2, `l`: 0.7, `g`: 9.81}, `coordinates`: [{`name`: `theta`, `initial`: 1}],"
+                      "`kinetic_energy`: `m*l^2*theta'^2/2`, `potential_energy`: `-m*g*l*cos(theta)`",
+                      "theta", "theta'", "t = integral d(theta)/sqrt(2*jacobi_integral()/(m*l^2) + 2*g*cos(theta)/l)");
+    expect_quadrature(
+        "`coordinates`: [{`name`: `r`, `initial`: 1.2, `velocity`: 0.2}, {`name`: `phi`, `velocity`: 0.8}],"
+        "`kinetic_energy`: `(r'^2 + r^2*phi'^2)/2`, `potential_energy`: `-1/r`",
+        "r", "r'", NULL);
+    /* the heavy symmetric top */
+    expect_quadrature("`coordinates`: [{`name`: `th`, `initial`: 0.5}, {`name`: `ph`, `velocity`: 0.4}, {`name`: `ps`, "
+                      "`velocity`: 20}], `kinetic_energy`: `0.3*(th'^2 + sin(th)^2*ph'^2)/2 + 0.1*(ps' + "
+                      "cos(th)*ph')^2/2`, `potential_energy`: `2*cos(th)`",
+                      "th", "th'", NULL);
+    /* the double physical pendulum with vertical axes: only the sum of the momenta is constant */
+    expect_quadrature(
+        "`parameters`: {`A`: 2, `B`: 0.7, `C`: 0.5}, `coordinates`: [{`name`: `a`, `velocity`: 0.6}, {`name`:"
+        "`b`, `initial`: 0.5, `velocity`: -1}], `kinetic_energy`: `(A*a'^2 + 2*C*cos(a - b)*a'*b' + "
+        "B*b'^2)/2`",
+        "a - b", "a' - b'", NULL);
+    /* T1 and T0: a bead on a rotating rod that carries a wheel */
+    expect_quadrature("`coordinates`: [{`name`: `x`, `initial`: 0.3, `velocity`: 1}, {`name`: `w`, `velocity`: 0.4}],"
+                      "`kinetic_energy`: `(x'^2 + (1 + x^2)*(w' + 0.8)^2)/2`, `potential_energy`: `3*x^2`",
+                      "x", "x'", NULL);
+}
+
+/* Without a conserved energy, with two freedoms left, or with constraints, no quadrature is reported. */
+static void other_systems_have_no_quadrature(void **state) {
+    static const char *const systems[] = {
+        "`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `dissipation`: `x'^2`",
+        "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`, `potential_energy`: `x^4 + x^2*y^2`",
+        "`coordinates`: [{`name`: `x`, `initial`: 1}, `y`], `kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: "
+        "`c`,"
+        "`equation`: `x^2 + y^2 = 1`}]",
+        "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`",
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+        hamel_report *r = fixture_report(systems[k]);
+        if (r->symmetries->quadrature) fail_msg("%s: %s", systems[k], r->symmetries->quadrature->time);
+        hamel_report_free(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reported_quantities_are_constant_along_a_motion),
@@ -222,6 +287,8 @@ int main(void) {
         cmocka_unit_test(a_combined_momentum_may_be_conserved_on_one_branch),
         cmocka_unit_test(equal_quantities_are_listed_once),
         cmocka_unit_test(trivial_combinations_of_constant_momenta_are_not_listed),
+        cmocka_unit_test(one_remaining_freedom_leads_to_a_quadrature),
+        cmocka_unit_test(other_systems_have_no_quadrature),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,8 @@ static void print_structure(const cJSON *answer) {
            cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not shown by the sufficient test");
     print_list("cyclic coordinates", json_first_at(answer, "cyclic"));
     print_list("conserved", json_first_at(answer, "conserved"));
+    if (json_at(answer, "quadrature") != NULL)
+        printf("%-38s %s\n", "one freedom remains", json_text_at(json_at(answer, "quadrature"), "time"));
     print_regional(answer);
     if (unfinished != NULL) print_list("unfinished within the work budget", unfinished);
     if (constraints != NULL)
