@@ -83,13 +83,16 @@ static bool reduce(null_vectors *out, double *A, size_t rows, double tolerance, 
                    double *tau) {
     size_t columns = out->columns, rank = 0, found = 0;
     scale_matrix(A, rows, columns, factor);
-    if (LAPACKE_dgeqp3(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)columns, A, (lapack_int)columns, order, tau))
-        return false;
+    int info =
+        LAPACKE_dgeqp3(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)columns, A, (lapack_int)columns, order, tau);
+    out->starved = info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR;
+    if (info != 0) return false;
     while (rank < columns && fabs(A[rank * columns + rank]) > tolerance * fabs(A[0])) rank++;
     out->count = columns - rank;
     out->vectors = calloc(out->count * columns + 1, sizeof *out->vectors);
     out->pivots = calloc(out->count + 1, sizeof *out->pivots);
-    if (!out->vectors || !out->pivots) return false;
+    out->starved = !out->vectors || !out->pivots;
+    if (out->starved) return false;
     solve_columns(out, A, rank, order);
     for (size_t j = 0; j < columns && found < out->count; j++) found += take_pivot(out, found, j);
     if (found < out->count) return false;
@@ -102,7 +105,8 @@ bool null_vectors_find(null_vectors *out, double *A, size_t rows, size_t columns
     *out = (null_vectors){.columns = columns};
     double *factor = calloc(2 * columns, sizeof *factor);
     lapack_int *order = calloc(columns, sizeof *order);
-    bool good = factor && order && reduce(out, A, rows, tolerance, factor, order, factor + columns);
+    out->starved = !factor || !order;
+    bool good = !out->starved && reduce(out, A, rows, tolerance, factor, order, factor + columns);
     free(factor);
     free(order);
     return good;

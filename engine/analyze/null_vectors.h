@@ -8,6 +8,7 @@ typedef struct null_vectors {
     size_t columns, count;
     double *vectors; /* count × columns: the pivot of each vector is 1; entries within rounding errors are exactly 0 */
     size_t *pivots;  /* count, increasing: the first column in which a vector differs from 0 */
+    bool starved;    /* true if an allocation failed */
 } null_vectors;
 
 /* Computes a basis of {x : A x = 0}. A (rows × columns, row-major, rows ≥ columns) is overwritten. Rows and columns are

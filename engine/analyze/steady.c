@@ -87,6 +87,7 @@ static size_t newton_step(steady_search *s, const double *x) {
     memset(s->pivot, 0, columns * sizeof *s->pivot);
     int info = LAPACKE_dgelsy(LAPACK_ROW_MAJOR, (lapack_int)s->rows, (lapack_int)columns, 1, s->work,
                               (lapack_int)columns, s->right, 1, s->pivot, STEADY_RANK, &rank);
+    s->system.starved = s->system.starved || lapacke_starved(info);
     return info == 0 ? (size_t)rank : SIZE_MAX;
 }
 
@@ -131,9 +132,10 @@ static size_t family_dimension(steady_search *s, const double *x) {
     for (size_t i = 0; i < s->rows; i++)
         for (size_t j = 0; j < columns; j++)
             s->work[i * columns + j] = s->system.J[i * columns + j] * fmax(1, fabs(x[j])) / s->scale[i];
-    if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)rows, (lapack_int)columns, s->work, (lapack_int)columns,
-                       values, NULL, 1, s->directions, (lapack_int)columns, super) != 0)
-        return SIZE_MAX;
+    int info = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (lapack_int)rows, (lapack_int)columns, s->work,
+                              (lapack_int)columns, values, NULL, 1, s->directions, (lapack_int)columns, super);
+    s->system.starved = s->system.starved || lapacke_starved(info);
+    if (info != 0) return SIZE_MAX;
     while (rank < columns && values[rank] > STEADY_RANK) rank++; /* rows have the scale 1 */
     for (size_t j = 0; j < columns; j++) s->varies[j] = true;
     for (size_t d = rank; d < columns; d++) {
@@ -389,6 +391,7 @@ static hamel_status find_motions(steady_search *s, size_t starts, const double *
     for (size_t j = 0; j < s->k; j++) s->start[j] = q[s->system.shape[j]];
     steady_velocities(&s->system, s->a->model->settings.start, q, v, s->start + s->k);
     status = search_starts(s, starts);
+    if (status == HAMEL_OK && s->system.starved) status = analysis_no_memory(s->a);
     return status == HAMEL_OK ? publish_motions(s) : status;
 }
 

@@ -110,6 +110,14 @@ static size_t least_squares(steady_system *s, size_t rows, size_t columns, doubl
     return info == 0 ? (size_t)rank : SIZE_MAX;
 }
 
+/* Evaluates the equations at the current state. */
+static bool evaluate_equations(steady_system *s) {
+    const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
+    hamel_status status = local_evaluate(&s->local, &at, NULL);
+    s->starved = s->starved || status == HAMEL_NO_MEMORY;
+    return status == HAMEL_OK;
+}
+
 /* Fills E = (ψ_v, ∂w/∂q'), the equations of the velocities for given u. */
 static void fill_velocity_matrix(steady_system *s) {
     memcpy(s->E, s->local.psi_v, s->m * s->n * sizeof *s->E);
@@ -129,7 +137,7 @@ static void fill_acceleration_matrix(steady_system *s) {
 static bool velocities_from(steady_system *s, const double *u) {
     memset(s->v, 0, s->n * sizeof *s->v);
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
-    if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
+    if (!evaluate_equations(s)) return false;
     evaluate_rates(s, &at, false);
     fill_velocity_matrix(s);
     for (size_t c = 0; c < s->m; c++) s->right[c] = -s->local.psi[c];
@@ -142,8 +150,7 @@ static bool velocities_from(steady_system *s, const double *u) {
 /* Computes accelerations and multipliers. */
 static bool accelerations_at(steady_system *s) {
     size_t rows = s->n + s->m;
-    const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
-    if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
+    if (!evaluate_equations(s)) return false;
     fill_acceleration_matrix(s);
     for (size_t i = 0; i < rows; i++) s->right[i] = -s->local.R[i];
     size_t rank = least_squares(s, rows, rows, s->K, 1, s->right);
@@ -230,7 +237,7 @@ bool steady_evaluate(steady_system *s, double t, const double *q, const double *
     memset(s->lambda, 0, s->m * sizeof *s->lambda);
     if (!velocities_from(s, u) || !accelerations_at(s)) return false;
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
-    if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
+    if (!evaluate_equations(s)) return false;
     evaluate_rates(s, &at, derivatives);
     for (size_t j = 0; j < s->shape_count; j++) s->F[j] = s->v[s->shape[j]];
     for (size_t r = 0; r < s->freedom; r++) s->F[s->shape_count + r] = s->W[s->candidate_count + s->chosen[r]];
@@ -381,13 +388,13 @@ static bool allocate(steady_system *s) {
  * velocity constraints are not linear or the equations are not finite. */
 static bool count_freedom(steady_system *s) {
     uint64_t seed = 3;
+    s->t = s->a->model->settings.start;
     for (size_t i = 0; i < s->n; i++) {
         s->q[i] = s->a->model->q0[i] + random_uniform(&seed, -0.3, 0.3);
         s->v[i] = random_uniform(&seed, -1, 1);
     }
     for (int trial = 0; trial < 2; trial++) {
-        const local_state at = {s->a->model->settings.start, s->q, s->v, s->acceleration, s->lambda};
-        if (local_evaluate(&s->local, &at, NULL) != HAMEL_OK) return false;
+        if (!evaluate_equations(s)) return false;
         for (size_t k = 0; k < s->m * s->n && trial > 0; k++)
             if (differs(s->E[k], s->local.psi_v[k])) return false;
         memcpy(s->E, s->local.psi_v, s->m * s->n * sizeof *s->E);
@@ -406,8 +413,9 @@ hamel_status steady_create(steady_system *s, analysis *a, bool *found) {
     hamel_status status = local_create(&s->local, a->model, NULL, 0, a->error);
     if (status == HAMEL_OK && !allocate(s)) status = analysis_no_memory(a);
     if (status == HAMEL_OK) status = make_candidates(s);
-    if (status != HAMEL_OK || !count_freedom(s)) return status;
-    return choose_velocities(s, found);
+    if (status != HAMEL_OK) return status;
+    if (count_freedom(s)) return choose_velocities(s, found);
+    return s->starved ? analysis_no_memory(a) : HAMEL_OK;
 }
 
 void steady_free(steady_system *s) {

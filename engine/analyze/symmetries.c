@@ -143,6 +143,7 @@ static bool find_dependent(symmetry_search *s, bool *dependent) {
         s->matrix[k * (n + 1) + n] = 1;
     }
     bool good = rows > n && null_vectors_find(&found, s->matrix, rows, n + 1, SAMPLED_RANK_TOLERANCE);
+    if (rows > n && found.starved) (void)analysis_no_memory(s->a);
     for (size_t k = 0; good && k < found.count; k++)
         if (found.pivots[k] < n) dependent[found.pivots[k]] = true;
     if (rows > n) null_vectors_free(&found);
@@ -154,6 +155,7 @@ static bool find_dependent(symmetry_search *s, bool *dependent) {
 static bool remove_dependent(symmetry_search *s) {
     bool *dependent = arena_alloc(s->a->memory, s->a->n, sizeof *dependent);
     size_t kept = 0;
+    if (!dependent) (void)analysis_no_memory(s->a);
     if (!dependent || !find_dependent(s, dependent)) return false;
     for (size_t k = 0; k < s->count; k++) {
         const symmetry_unknown *u = &s->unknowns[k];
@@ -181,8 +183,8 @@ static void fill_row(const symmetry_search *s, const sample *at, const double *f
     }
 }
 
-/* Finds the null vectors for a set of parameters from the drawn states. Returns false on failure, or if a value is not
- * finite. */
+/* Finds the null vectors for a set of parameters from the drawn states. Returns false if a value is not finite. Also
+ * returns false, and adds an error, if out of memory. */
 static bool solve(symmetry_search *s, size_t set) {
     analysis *a = s->a;
     size_t rows = 0;
@@ -190,13 +192,15 @@ static bool solve(symmetry_search *s, size_t set) {
         const sample *at = &s->states[i];
         graph_point point = sample_point(a, at, false);
         point.values[SYMBOL_PARAMETER] = s->parameters[set];
-        if (!graph_values(a->system->graph, s->nodes, s->node_count, &point, s->values, NULL) ||
-            !all_finite(s->values, s->node_count))
-            return false;
+        if (!graph_values(a->system->graph, s->nodes, s->node_count, &point, s->values, NULL))
+            return (void)analysis_no_memory(a), false;
+        if (!all_finite(s->values, s->node_count)) return false;
         for (size_t k = 0; k <= s->extras; k++)
             fill_row(s, at, s->values + (1 + k) * a->n, k == 0 ? s->values : NULL, s->matrix + rows++ * s->count);
     }
-    return null_vectors_find(&s->found[set], s->matrix, rows, s->count, SAMPLED_RANK_TOLERANCE);
+    bool good = null_vectors_find(&s->found[set], s->matrix, rows, s->count, SAMPLED_RANK_TOLERANCE);
+    if (s->found[set].starved) (void)analysis_no_memory(a);
+    return good;
 }
 
 /* Creates the sets of parameters, of which the first is that of the description, and the arrays for the states. */
@@ -224,7 +228,7 @@ static hamel_status find_null_vectors(symmetry_search *s) {
     bool good;
     if (!create_states(s)) return analysis_no_memory(a);
     hamel_status status = symmetry_draw(s, 0, s->count + SPARE, &good);
-    if (status != HAMEL_OK || !good || !remove_dependent(s) || s->count == 0 || !solve(s, 0)) return status;
+    if (status != HAMEL_OK || !good || !remove_dependent(s) || s->count == 0 || !solve(s, 0)) return a->error->status;
     for (s->sets = 1; s->found[0].count > 0 && s->sets < SYMMETRY_SETS; s->sets++) {
         null_vectors *own = &s->found[s->sets];
         status = symmetry_draw(s, s->sets, s->count + SPARE, &good);
@@ -232,7 +236,7 @@ static hamel_status find_null_vectors(symmetry_search *s) {
             memcmp(own->pivots, s->found[0].pivots, own->count * sizeof *own->pivots) != 0)
             break;
     }
-    return status;
+    return a->error->status;
 }
 
 /* --- expressions -------------------------------------------------------------------------------------------------- */

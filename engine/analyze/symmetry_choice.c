@@ -151,5 +151,5 @@ hamel_status symmetry_choose(symmetry_search *s) {
     status = status == HAMEL_OK ? equations_status(a->system) : status;
     if (!good) s->found[0].count = 0;
     rank_rows_free(&basis);
-    return status;
+    return status == HAMEL_OK ? a->error->status : status;
 }
