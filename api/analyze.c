@@ -42,7 +42,6 @@ ANALYSIS(add_displacements, hamel_displacements,
          api_add_displacements, hamel_displacements_free)
 ANALYSIS(add_steady, hamel_steady_motions, hamel_find_steady_motions(&found, d, options->starts, limits, poll, error),
          api_add_steady_motions, hamel_steady_motions_free)
-ANALYSIS(add_forces, hamel_forces, hamel_find_forces(&found, d, limits, poll, error), api_add_forces, hamel_forces_free)
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
@@ -61,6 +60,8 @@ static hamel_status add_hamilton(cJSON *answer, const hamel_description *d, cons
     hamel_status status = hamel_check_hamilton(&found, d, 0, limits, poll, error);
     if (status == HAMEL_OK && !api_add_hamilton(answer, &found)) status = hamel_out_of_memory(error);
     return status;
+}
+
 static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_status status = add_rest(answer, d, options, limits, poll, error);

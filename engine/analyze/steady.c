@@ -410,7 +410,8 @@ static hamel_status search_steady(analysis *a, void *result, void *context) {
 
 hamel_status hamel_find_steady_motions(hamel_steady_motions **out, const hamel_description *d, size_t starts,
                                        const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return analysis_perform(&(analysis_request){d, limits, poll, error}, sizeof **out, search_steady, &starts, out);
+    return analysis_perform(&(analysis_request){d, limits, poll, error, false}, sizeof **out, search_steady, &starts,
+                            out);
 }
 
 void hamel_steady_motions_free(hamel_steady_motions *motions) {

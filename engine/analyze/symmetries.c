@@ -388,7 +388,7 @@ static bool write_symmetry(symmetry_search *s, const symmetry_candidate *c, hame
         graph_node xi = symmetry_displacement(s, c->value, k, false);
         if (graph_is_zero(g, xi)) continue;
         const char *value = symmetry_text(a, out->time_shift ? graph_neg(g, xi) : xi);
-        out->displacements[out->displacement_count++] = (hamel_displacement){coordinate_name(a, (size_t)k), value};
+        out->displacements[out->displacement_count++] = (hamel_shift_component){coordinate_name(a, (size_t)k), value};
         if (!value) return false;
     }
     return out->conserved && !a->memory->failed;
@@ -396,12 +396,12 @@ static bool write_symmetry(symmetry_search *s, const symmetry_candidate *c, hame
 
 /* Lists the symmetries of the quantities that structure_derive found, in their order. */
 static bool list_simple(analysis *a, hamel_symmetries *list, const hamel_names *conserved) {
-    hamel_displacement *shift = arena_alloc(a->memory, a->n, sizeof *shift);
+    hamel_shift_component *shift = arena_alloc(a->memory, a->n, sizeof *shift);
     if (!shift) return false;
     if (a->energy_kept) list->items[list->count++] = (hamel_symmetry){.time_shift = 1};
     for (size_t k = 0; k < a->n; k++) {
         if (!a->kept[k]) continue;
-        shift[k] = (hamel_displacement){coordinate_name(a, k), "1"};
+        shift[k] = (hamel_shift_component){coordinate_name(a, k), "1"};
         list->items[list->count++] = (hamel_symmetry){.displacements = &shift[k], .displacement_count = 1};
     }
     assert(list->count == conserved->count);

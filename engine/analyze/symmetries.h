@@ -14,14 +14,14 @@
 #include <stddef.h>
 
 /* One component ξ_k of the displacement, an expression in coordinates and parameters. */
-typedef struct hamel_displacement {
+typedef struct hamel_shift_component {
     const char *coordinate, *value;
-} hamel_displacement;
+} hamel_shift_component;
 
 typedef struct hamel_symmetry {
     const char *conserved; /* Σ ξ_k p_k if τ = 0, h − Σ ξ_k p_k if τ = 1; as in hamel_report.conserved */
     int time_shift;        /* τ: 1 or 0 */
-    hamel_displacement *displacements; /* the components that are not 0 */
+    hamel_shift_component *displacements; /* the components that are not 0 */
     size_t displacement_count;
 } hamel_symmetry;
 

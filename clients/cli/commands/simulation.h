@@ -31,7 +31,6 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
                  void *context);
 
 /* Print parts of an analysis as text (print_linear.c, print_forces.c, print_displacements.c). */
-/* Print parts of an analysis as text (print_linear.c). */
 void cli_print_steady_motions(const cJSON *steady);
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
