@@ -31,7 +31,7 @@ ANALYSIS(add_structure, hamel_report, hamel_analyze(&found, d, limits, poll, err
          hamel_report_free)
 ANALYSIS(add_verification, hamel_verification, hamel_verify(&found, d, limits, poll, error), api_add_verification,
          hamel_verification_free)
-ANALYSIS(add_equilibria, hamel_equilibria, hamel_find_equilibria(&found, d, options->starts, limits, poll, error),
+ANALYSIS(add_rest, hamel_equilibria, hamel_find_equilibria(&found, d, options->starts, limits, poll, error),
          api_add_equilibria, hamel_equilibria_free)
 ANALYSIS(add_forces, hamel_forces,
          hamel_find_forces(&found, d, options->forces_notation == HAMEL_NOTATION_LATEX, limits, poll, error),
@@ -40,6 +40,8 @@ ANALYSIS(add_displacements, hamel_displacements,
          hamel_find_displacements(&found, d, options->displacements_notation == HAMEL_NOTATION_LATEX, limits, poll,
                                   error),
          api_add_displacements, hamel_displacements_free)
+ANALYSIS(add_steady, hamel_steady_motions, hamel_find_steady_motions(&found, d, options->starts, limits, poll, error),
+         api_add_steady_motions, hamel_steady_motions_free)
 ANALYSIS(add_relaxation, hamel_relaxation, hamel_relax(&found, d, options->relaxed, limits, poll, error),
          api_add_relaxation, hamel_relaxation_free)
 ANALYSIS(add_shocks, hamel_shocks, hamel_find_shocks(&found, d, limits, poll, error), api_add_shocks, hamel_shocks_free)
@@ -60,6 +62,12 @@ static hamel_status add_hamilton(cJSON *answer, const hamel_description *d, cons
     hamel_status status = hamel_check_hamilton(&found, d, 0, limits, poll, error);
     if (status == HAMEL_OK && !api_add_hamilton(answer, &found)) status = hamel_out_of_memory(error);
     return status;
+}
+
+static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
+                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
+    hamel_status status = add_rest(answer, d, options, limits, poll, error);
+    return status == HAMEL_OK ? add_steady(answer, d, options, limits, poll, error) : status;
 }
 
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,

@@ -9,6 +9,8 @@
 #include "engine/analyze/impulses.h"
 #include "engine/analyze/inertia.h"
 #include "engine/analyze/poisson.h"
+#include "engine/analyze/steady.h"
+#include "engine/analyze/symmetries.h"
 #include "engine/equations/equations.h"
 #include "engine/simulate/hamilton.h"
 
@@ -60,6 +62,7 @@ extern const char *const api_notations[API_NOTATION_COUNT];
  * allocated. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
+bool api_add_steady_motions(cJSON *answer, const hamel_steady_motions *found); /* adds no key if not searched */
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);

@@ -350,7 +350,7 @@ typedef struct hamel_report {
     bool exact;                                     /* whether the dimensions were derived from the expressions alone */
     const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
     hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
-    size_t integral_count;
+    size_t integral_count, conserved_while_count;
     /* Names of the velocity basis: the independent quasi-velocities of the description, then linear constraints and
      * velocities of coordinates that complete the basis. Empty if there are no quasi-velocities or more than 12
      * coordinates, or if the expressions exceed the work budget. */
@@ -362,8 +362,8 @@ typedef struct hamel_report {
     hamel_names left_out;
     hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
     hamel_names conserved; /* quantities conserved until an event happens, written like outputs: "momentum(x)" */
-    hamel_regional *conserved_while; /* quantities conserved on the branches of the initial state only */
-    size_t conserved_while_count;
+    struct hamel_symmetries *symmetries; /* of the conserved quantities (engine/analyze/symmetries.h) */
+    hamel_regional *conserved_while;     /* quantities conserved on the branches of the initial state only */
     hamel_names assumed;    /* branches that the report assumes, because no state on another branch was found */
     bool conservative;      /* whether the sufficient conditions of Greenwood 4.7 for a conservative system hold */
     hamel_names warnings;   /* warnings about the description, as in the summary of a run */

@@ -86,6 +86,24 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
 }
 
+static void add_symmetries(json_builder *b, cJSON *root, const hamel_symmetries *list) {
+    cJSON *array = json_add_list(b, root, "symmetries");
+    for (size_t k = 0; k < list->count && !b->failed; k++) {
+        const hamel_symmetry *symmetry = &list->items[k];
+        cJSON *item = json_append_object(b, array);
+        json_add_text(b, item, "conserved", symmetry->conserved);
+        json_add_number(b, item, "time_shift", symmetry->time_shift);
+        cJSON *displacement = json_add_object(b, item, "displacement");
+        for (size_t i = 0; i < symmetry->displacement_count && !b->failed; i++)
+            json_add_text(b, displacement, symmetry->displacements[i].coordinate, symmetry->displacements[i].value);
+    }
+    if (!list->quadrature) return;
+    cJSON *quadrature = json_add_object(b, root, "quadrature");
+    json_add_text(b, quadrature, "variable", list->quadrature->variable);
+    json_add_text(b, quadrature, "rate_squared", list->quadrature->rate_squared);
+    json_add_text(b, quadrature, "time", list->quadrature->time);
+}
+
 static void add_transitivity(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = json_add_object(b, root, "transitivity");
     add_names(b, object, "velocities", &r->frame);
@@ -117,6 +135,7 @@ bool api_add_structure(cJSON *root, const hamel_report *r) {
     if (r->frame.count > 0) add_transitivity(&b, root, r);
     add_names(&b, root, "cyclic", &r->cyclic);
     add_names(&b, root, "conserved", &r->conserved);
+    add_symmetries(&b, root, r->symmetries);
     cJSON *regional = json_add_list(&b, root, "conserved_while");
     for (size_t k = 0; k < r->conserved_while_count && !b.failed; k++) {
         cJSON *item = json_append_object(&b, regional);
@@ -242,6 +261,34 @@ bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria) {
     json_add_number(&b, search, "unsolved", (double)equilibria->unsolved);
     json_add_truth(&b, search, "complete", equilibria->complete);
     if (equilibria->note) json_add_text(&b, search, "note", equilibria->note);
+    return !b.failed;
+}
+
+static void add_steady_motion(json_builder *b, cJSON *to, const hamel_steady_motions *all,
+                              const hamel_steady_motion *m) {
+    cJSON *object = json_append_object(b, to);
+    add_named(b, object, "coordinates", all->coordinates, m->q, all->coordinate_count);
+    add_named(b, object, "velocities", all->coordinates, m->v, all->coordinate_count);
+    add_named(b, object, "constant", all->constant.items, m->u, all->constant.count);
+    json_add_truth(b, object, "kept", m->kept);
+    json_add_truth_or_null(b, object, "stable", m->decided, m->stable);
+    json_add_text(b, object, "decided_by", m->decided ? m->decided_by : NULL);
+    if (!m->decided) json_add_text(b, object, "reason", m->reason);
+    json_add_truth(b, object, "linearly_stable", m->linearly_stable);
+    json_add_truth(b, object, "isolated", m->family_dimension == 0);
+    json_add_number(b, object, "family_dimension", (double)m->family_dimension);
+    add_matrix(b, object, "eigenvalues", m->eigenvalues, m->eigenvalue_count, 2);
+}
+
+bool api_add_steady_motions(cJSON *answer, const hamel_steady_motions *found) {
+    json_builder b = {0};
+    if (!found->searched) return true;
+    cJSON *object = json_add_object(&b, answer, "steady_motions");
+    add_names(&b, object, "ignorable", &found->ignorable);
+    add_names(&b, object, "constant", &found->constant);
+    cJSON *list = json_add_list(&b, object, "motions");
+    for (size_t k = 0; k < found->count && !b.failed; k++) add_steady_motion(&b, list, found, &found->items[k]);
+    json_add_text(&b, object, "note", found->note);
     return !b.failed;
 }
 

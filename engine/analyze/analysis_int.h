@@ -63,6 +63,9 @@ typedef struct analysis {
     region *others;   /* states on other branches of the nonsmooth operators */
     size_t other_count;
     double *branches; /* branch of each nonsmooth operator in the initial state */
+    /* Set by structure_derive: whether the momentum of each coordinate (n entries) and the Jacobi integral are conserved
+     * on all branches, or at least on those of the initial state. */
+    bool *kept, *kept_at_start, energy_kept, energy_kept_at_start;
     zero_test *tests;
     size_t test_count, test_capacity;
     work_budget work; /* remaining budget of the algebra in the current part of the analysis */
@@ -170,6 +173,10 @@ hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, co
 /* structure.c: kinds and properties of the constraints, cyclic coordinates and conserved quantities. */
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 hamel_status structure_coupling(analysis *a) HAMEL_CHECKED; /* index, blocks, and entries of M and A */
+
+/* symmetries.c: adds the conserved quantities of combined shifts and rotations to the report, and lists the symmetries of
+ * all conserved quantities. Uses the results of structure_derive. */
+hamel_status symmetries_derive(analysis *a) HAMEL_CHECKED;
 
 /* redundancy.c: the rank of A, the redundant constraints, and the smallest sets of redundant constraints in the initial
  * state. */

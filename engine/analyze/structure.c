@@ -211,8 +211,12 @@ static bool report_system(analysis *a, const findings *f) {
     r->cyclic.items = arena_alloc(a->memory, a->n, sizeof *r->cyclic.items);
     r->conserved.items = arena_alloc(a->memory, a->n + 1, sizeof *r->conserved.items);
     r->conserved_while = arena_alloc(a->memory, a->n + 1, sizeof *r->conserved_while);
+    a->kept = arena_alloc(a->memory, a->n, sizeof *a->kept);
+    a->kept_at_start = arena_alloc(a->memory, a->n, sizeof *a->kept_at_start);
     const char *const *names = analysis_coordinate_names(a);
     if (a->memory->failed) return false;
+    a->energy_kept_at_start = !f->energy_flows;
+    a->energy_kept = !f->energy_flows && f->energy_beyond == 0;
     r->conservative = !f->any_force && !f->lagrangian_in_time;
     for (size_t c = 0; c < a->m; c++) {
         if (!r->constraints[c].conservative) r->conservative = false;
@@ -222,6 +226,8 @@ static bool report_system(analysis *a, const findings *f) {
     for (size_t i = 0; i < a->n; i++) {
         const coordinate_findings *own = &f->coordinates[i];
         if (!own->present) r->cyclic.items[r->cyclic.count++] = names[i];
+        a->kept_at_start[i] = !own->forced;
+        a->kept[i] = !own->forced && own->forced_beyond == 0;
         if (!own->forced && !add_conserved(a, "momentum", names[i], own->forced_beyond)) return false;
     }
     return true;

@@ -137,6 +137,10 @@ call analyze disagreeing.json --verify; code_is 1 && grep -q '^  verdict  *THEY 
 report $? "formulations that disagree give exit code 1"
 call analyze system.json --equilibrium --linearize --about equilibrium --inputs g; code_is 0 && grep -q '^  stability  *stable' out && grep -q '^  eigenvalues  *0 + [0-9.]*i, ' out && grep -q '^  inputs p  *g$' out && cp out linear.txt
 report $? "equilibria and a linearization are found"
+call analyze "$root/api/examples/greenwood_4_11_steady_disk.json" --equilibrium; code_is 0 && grep -q '^  ignorable  *X, Y, phi, psi$' out && grep -q '^  coordinates  *X = 0, Y = 0, phi = 0, theta = 1.2, psi = 0$' out && grep -q '^  stability  *stable (minimum of the energy' out
+report $? "steady motions of a rolling disk are printed"
+call analyze "$root/api/examples/papastavridis_pr_3_5_8_double_physical_pendulum.json"; code_is 0 && grep -q '^conserved .*momentum(phi) + momentum(psi)$' out && grep -q '^one freedom remains  *t = integral d(phi - psi)/sqrt(' out
+report $? "combined momenta and a quadrature are printed"
 call analyze system.json --forces --relax rod; code_is 0 && grep -q '^  potential_energy$' out && grep -q '^reaction of rod, relaxed$' out && cp out forces.txt
 report $? "forces and the reaction of a relaxed constraint are found"
 cat >struck.json <<'END'

@@ -50,7 +50,7 @@ static void a_pendulum_on_a_rod_is_conservative(void **state) {
     assert_int_equal(r->degrees_of_freedom, 2);
     assert_true(r->conservative);
     expect_names(&r->cyclic, "");
-    expect_names(&r->conserved, "jacobi_integral()");
+    expect_names(&r->conserved, "jacobi_integral() x*momentum(y) - y*momentum(x)");
     hamel_report_free(r);
 }
 
@@ -135,7 +135,7 @@ static void quantities_conserved_on_one_branch_are_reported_for_it(void **state)
         char text[900], found[300] = "";
         snprintf(text, sizeof text,
                  "`coordinates`: [{`name`: `x`, `initial`: 0.3, `velocity`: 1}, `y`, `z`],"
-                 "`kinetic_energy`: `x'^2 + y'^2 + z'^2`, `potential_energy`: `x^2`,"
+                 "`kinetic_energy`: `x'^2 + y'^2 + 2*z'^2`, `potential_energy`: `x^2`,"
                  "`tables`: {`T`: {`x`: [0, 1, 2, 3], `y`: [0, 0, 1, 4], `kind`: `linear`,"
                  "`outside`: `hold`}}, `generalized_forces`: {`y`: `%s`}",
                  cases[k].force);
@@ -372,7 +372,7 @@ static void a_lagrangian_with_time_has_no_energy_integral(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`], `kinetic_energy`: `(1 + t)*(x'^2 + y'^2)`");
     expect_names(&r->cyclic, "x y");
-    expect_names(&r->conserved, "momentum(x) momentum(y)");
+    expect_names(&r->conserved, "momentum(x) momentum(y) x*momentum(y) - y*momentum(x)");
     assert_false(r->conservative);
     hamel_report_free(r);
 }

@@ -196,6 +196,8 @@ static void print_structure(const cJSON *answer) {
            cJSON_IsTrue(json_at(answer, "conservative")) ? "yes" : "not shown by the sufficient test");
     print_list("cyclic coordinates", json_first_at(answer, "cyclic"));
     print_list("conserved", json_first_at(answer, "conserved"));
+    if (json_at(answer, "quadrature") != NULL)
+        printf("%-38s %s\n", "one freedom remains", json_text_at(json_at(answer, "quadrature"), "time"));
     print_regional(answer);
     if (unfinished != NULL) print_list("unfinished within the work budget", unfinished);
     if (constraints != NULL)
@@ -268,6 +270,7 @@ static void print_text(const cJSON *answer) {
     const cJSON *equilibria = json_at(answer, "equilibria"), *linearization = json_at(answer, "linearization");
     print_structure(answer);
     if (equilibria != NULL) cli_print_equilibria(equilibria, json_at(answer, "equilibrium_search"));
+    if (json_at(answer, "steady_motions") != NULL) cli_print_steady_motions(json_at(answer, "steady_motions"));
     if (linearization != NULL) cli_print_linearization(linearization);
     if (json_at(answer, "displacements") != NULL) cli_print_displacements(json_at(answer, "displacements"));
     if (json_at(answer, "forces") != NULL) cli_print_forces(answer);
@@ -403,6 +406,7 @@ const cli_command cli_analyze = {
         "follow from expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
         "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
         "the virtual displacement of u.\n\n"
+        "Conserved quantities include the momenta of combined shifts and rotations. Other integrals may exist.\n\n"
         "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"
         "analysis found. The lines `conserved near the initial state` and `verdict from the initial state` show\n"
         "results that hold only under the listed conditions. These lines also report a singular initial state, from\n"
@@ -415,7 +419,8 @@ const cli_command cli_analyze = {
         "configurations around them. Cyclic coordinates keep their initial velocity, so steady motions are found,\n"
         "too. Stability is decided by the eigenvalues or by the leading terms of the potential. The last line\n"
         "reports whether the search may have missed equilibria. If time-dependent constraints or forces exclude\n"
-        "rest, an error names them.\n\n"
+        "rest, an error names them. For moving systems with velocity constraints, steady motions are listed in\n"
+        "which some velocities and all coordinates that the equations contain are constant.\n\n"
         "With --displacements, the output contains the vectors e_k = dr/dq_k and e_0 = dr/dt of each point, particle\n"
         "and body, the virtual form of each constraint, and a basis of the displacements that the constraints allow.\n"
         "D(x) is the virtual displacement of x, and d(x) its differential. For quasi-velocities, the output also\n"

@@ -17,6 +17,13 @@ static void print_named(const char *what, const cJSON *object) {
         printf(" %s = %.9g%s", item->string, item->valuedouble, item->next != NULL ? "," : "\n");
 }
 
+static void print_names(const char *what, const cJSON *list) {
+    if (list == NULL || list->child == NULL) return;
+    printf("  %-14s", what);
+    for (const cJSON *item = list->child; item != NULL; item = item->next)
+        printf(" %s%s", item->valuestring, item->next != NULL ? "," : "\n");
+}
+
 /* Prints a complex number. Omits a real or imaginary part below 1e-12 of the absolute value. The bound is about 1e4
  * units in the last place, which rounding errors of an eigenvalue can reach. Prints 0 for a number below 1e-16 of
  * `largest`, which is smaller than the rounding error of `largest`. */
@@ -86,6 +93,24 @@ void cli_print_equilibria(const cJSON *list, const cJSON *search) {
     if (search != NULL) print_search(search, list->child != NULL);
 }
 
+void cli_print_steady_motions(const cJSON *steady) {
+    const cJSON *list = json_at(steady, "motions"), *note = json_at(steady, "note");
+    printf("\nsteady motions\n");
+    print_names("ignorable", json_at(steady, "ignorable"));
+    print_names("constant", json_at(steady, "constant"));
+    if (list == NULL || list->child == NULL) printf("  no steady motion was found\n");
+    for (const cJSON *e = list != NULL ? list->child : NULL; e != NULL; e = e->next) {
+        printf("\n");
+        print_named("coordinates", json_at(e, "coordinates"));
+        print_named("constant", json_at(e, "constant"));
+        if (cJSON_IsFalse(json_at(e, "kept"))) printf("  %-14s differ from the initial ones\n", "velocities");
+        print_eigenvalues(json_at(e, "eigenvalues"));
+        print_stability(e);
+        if (cJSON_IsNull(json_at(e, "stable"))) printf("  %-14s stable\n", "linear theory");
+    }
+    if (cJSON_IsString(note)) printf("\n  %s\n", note->valuestring);
+}
+
 static void print_matrix(const char *name, const cJSON *rows) {
     if (rows == NULL || rows->child == NULL || rows->child->child == NULL) return;
     printf("  %s\n", name);
@@ -95,13 +120,6 @@ static void print_matrix(const char *name, const cJSON *rows) {
             printf(" %14.7g", x->valuedouble == 0 ? 0 : x->valuedouble); /* avoids -0 */
         printf("\n");
     }
-}
-
-static void print_names(const char *what, const cJSON *list) {
-    if (list == NULL || list->child == NULL) return;
-    printf("  %-14s", what);
-    for (const cJSON *item = list->child; item != NULL; item = item->next)
-        printf(" %s%s", item->valuestring, item->next != NULL ? "," : "\n");
 }
 
 static void print_mode(const cJSON *mode) {

@@ -31,6 +31,7 @@ int cli_analyses(const cli_arguments *arguments, const api_analysis_options *opt
                  void *context);
 
 /* Print parts of an analysis as text (print_linear.c, print_forces.c, print_displacements.c). */
+void cli_print_steady_motions(const cJSON *steady);
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
 void cli_print_displacements(const cJSON *displacements);
