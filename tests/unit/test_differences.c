@@ -46,7 +46,7 @@ static void open_analysis(checked *c, const char *members) {
     arena_init(&c->memory, 0);
     c->a.memory = &c->memory;
     c->a.error = &c->f.error;
-    c->a.request = (analysis_request){&c->f.description, &c->limits, NULL, &c->f.error};
+    c->a.request = (analysis_request){&c->f.description, &c->limits, NULL, &c->f.error, false};
     fixture_read(&c->f, members, "`stop`: 1, `initialization`: `project`");
     hamel_status status = analysis_open(&c->a);
     if (status != HAMEL_OK) fail_msg("%s", c->f.error.count ? c->f.error.faults[0].message : "no fault");
