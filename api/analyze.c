@@ -341,11 +341,11 @@ static hamel_status read_request(const cJSON *request, arena *memory, api_analys
         hamel_suggest(error, "add \"options\": {\"relaxation\": {\"constraint\": \"NAME\"}}");
     }
     if ((options->analyses & API_BRACKET) != 0 && options->bracket[1].name == NULL) {
-        json_fault_at(&reader, "/options", "the analysis `bracket` needs the options `first` and `second`");
+        json_fault_at(&reader, "/options", "the analysis `bracket` requires the options `first` and `second`");
         hamel_suggest(error, "add \"options\": {\"bracket\": {\"first\": \"EXPRESSION\", \"second\": \"EXPRESSION\"}}");
     }
     if ((options->analyses & API_CANONICAL) != 0 && options->transformation.P == NULL) {
-        json_fault_at(&reader, "/options", "the analysis `canonical` needs the options `Q` and `P`");
+        json_fault_at(&reader, "/options", "the analysis `canonical` requires the options `Q` and `P`");
         hamel_suggest(error, "add \"options\": {\"canonical\": {\"Q\": [\"EXPRESSION\"], \"P\": [\"EXPRESSION\"]}}");
     }
     options->transformation.pointer = "/options/canonical";

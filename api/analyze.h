@@ -41,10 +41,10 @@ typedef struct api_analysis_options {
     const char *about_pointer;    /* JSON Pointer of the option `about`, for errors; "" for the command line */
     const hamel_argument *inputs; /* parameters p of the linearization; borrowed */
     size_t input_count;
-    hamel_argument bracket[2];           /* the functions of a Poisson bracket; borrowed; API_BRACKET requires both */
+    hamel_argument bracket[2]; /* functions F and G of the Poisson bracket; borrowed; API_BRACKET requires both */
     hamel_transformation transformation; /* borrowed; API_CANONICAL requires it */
     hamel_argument relaxed;              /* the constraint to relax; borrowed; API_RELAXATION requires its name */
-    hamel_argument inertia_about;        /* the point to which inertia is transferred; borrowed; no name: the origin */
+    hamel_argument inertia_about;        /* point of additional moments of inertia; borrowed; name NULL: the origin */
 } api_analysis_options;
 
 enum { API_STARTS = 64, API_MOST_STARTS = 10000, API_MOST_INPUTS = 100 };
@@ -62,7 +62,7 @@ extern const char *const api_notations[API_NOTATION_COUNT];
  * allocated. */
 bool api_add_structure(cJSON *answer, const hamel_report *report);
 bool api_add_verification(cJSON *answer, const hamel_verification *verification);
-bool api_add_steady_motions(cJSON *answer, const hamel_steady_motions *found); /* adds no key if not searched */
+bool api_add_steady_motions(cJSON *answer, const hamel_steady_motions *found); /* if !found->searched, adds no key */
 bool api_add_equilibria(cJSON *answer, const hamel_equilibria *equilibria);
 bool api_add_linearization(cJSON *answer, const hamel_linearization *linearization);
 bool api_add_forces(cJSON *answer, const hamel_forces *forces);
@@ -76,7 +76,7 @@ bool api_add_hamilton(cJSON *answer, const hamel_hamilton *found);
 bool api_add_inertia(cJSON *answer, const hamel_inertia *inertia);
 bool api_add_equations(cJSON *answer, const api_analysis_options *options, const hamel_written *equations);
 
-/* Adds the keys `entries` and `omitted` of a written form to `object`. */
+/* Adds the keys `entries` and `omitted` of the analysis `equations` to `object`. Errors are recorded in `b`. */
 void api_add_entries(json_builder *b, cJSON *object, const hamel_written *form);
 
 /* Adds "redundancy": {"sets": [[names]], "not_unique": [names]} to an analysis or summary. If `r` is NULL, `sets` and

@@ -54,8 +54,8 @@ hamel_status api_run(const hamel_model *model, hamel_poll *poll, const api_obser
 hamel_status api_report_end(const api_observer *observer, hamel_status status, const hamel_summary *summary,
                             hamel_error *error, const char *file) HAMEL_CHECKED;
 
-/* Returns an observer that writes to `writer`, which is also its context. If the format of the writer has no objects,
- * `event` is NULL. */
+/* Returns an observer that writes to `writer`, which is also its context. Its
+ * callback `event` is NULL if the format of the writer cannot contain JSON objects. */
 api_observer api_observer_of(row_writer *writer);
 
 /* Build the schemas Summary and Header of openapi.json. The caller deletes them. Return NULL if memory could not be
@@ -66,7 +66,7 @@ cJSON *api_header_json(const hamel_header *header);
 /* Adds an event as compact JSON: name, t, the columns before and after the event, and its impulses, if any. */
 void api_event_text(text_buffer *out, const hamel_event_record *event);
 
-/* Adds the impulses of an event as compact JSON: schema Impact of openapi.json. */
+/* Appends the object of schema Impact (openapi.json) as compact JSON. */
 void api_impact_text(text_buffer *out, const struct hamel_impact *impact);
 
 /* The shipped example systems (api/examples/), which are compiled into the library. */

@@ -47,13 +47,13 @@ void json_text_numbers(text_buffer *out, const double *values, size_t count) {
     }
 }
 
-enum { USUAL_DEPTH = 16 }; /* depth of the levels on the stack; chosen */
+enum { USUAL_DEPTH = 16 }; /* levels without heap memory; chosen larger than the depth of usual documents */
 
-/* One open list or object. */
+/* A list or object whose end has not been written. */
 typedef struct level {
-    const cJSON *next;   /* item to write next, if the order is that of the tree */
-    const cJSON **items; /* sorted items to write next, up to NULL; NULL if the order is that of the tree */
-    bool object, begun;  /* begun: an item has been written */
+    const cJSON *next;   /* next item in the order of the tree; used if `items` is NULL */
+    const cJSON **items; /* NULL, or the remaining items sorted by their keys, followed by NULL */
+    bool object, begun;  /* object: not a list; begun: an item has been written */
 } level;
 
 typedef struct walk {
@@ -69,7 +69,8 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp((*left)->string, (*right)->string);
 }
 
-/* Returns the items of an object sorted by their keys, followed by NULL. Returns NULL if out of memory. */
+/* Returns the items of `object` sorted by their keys, followed by NULL. The array belongs to w->memory. Returns NULL if
+ * memory could not be allocated. */
 static const cJSON **sorted_items(walk *w, const cJSON *object) {
     size_t count = 0;
     for (const cJSON *c = object->child; c != NULL; c = c->next) count++;
@@ -94,7 +95,7 @@ static bool enter_list(walk *w, const cJSON *value) {
     return true;
 }
 
-/* Returns the next item of a level, or NULL after the last one. */
+/* Advances `l` by one item and returns this item, or returns NULL after the last item. */
 static const cJSON *next_item(level *l) {
     if (l->items != NULL) return *l->items != NULL ? *l->items++ : NULL;
     const cJSON *item = l->next;

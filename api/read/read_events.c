@@ -16,7 +16,8 @@ const json_kind impulse_kind =
 
 READ_OBJECT(impulse)
 
-/* Reads one item, or a list of items, each of `size` bytes. Returns the items and sets *count. */
+/* Reads one item, or a JSON list of items, of `size` bytes each. Returns the items, which belong to the reader's memory,
+ * and stores their number in *count. Returns NULL if memory could not be allocated. */
 static void *read_one_or_list(json_reader *r, const cJSON *value, const char *pointer, const char *what, size_t size,
                               json_read_function *read, size_t *count) {
     if (cJSON_IsArray(value)) return json_read_list(r, value, pointer, what, size, read, count);
@@ -45,7 +46,7 @@ static void read_percussion(json_reader *r, const cJSON *value, const char *poin
     if (!cJSON_IsObject(value)) return;
     bool at = json_at(value, "at") != NULL, on = json_at(value, "on") != NULL;
     if (at == on || at != (json_at(value, "vector") != NULL) || on != (json_at(value, "value") != NULL))
-        json_fault_at(r, pointer, "a percussion has either `at` and `vector`, or `on` and `value`");
+        json_fault_at(r, pointer, "a percussion requires either `at` and `vector`, or `on` and `value`");
 }
 
 static void read_percussions(json_reader *r, const cJSON *value, const char *pointer, void *field) {

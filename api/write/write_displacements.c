@@ -1,4 +1,4 @@
-/* write_displacements.c — writes virtual displacements as JSON. */
+/* write_displacements.c — writes the result of the analysis `displacements` as JSON. */
 #include "api/analyze.h"
 #include "api/json/builder.h"
 

@@ -1,4 +1,4 @@
-/* write_forces.c — writes generalized forces, virtual work and reactions as JSON. */
+/* write_forces.c — writes the results of the analyses `forces` and `relaxation` as JSON. */
 #include "api/analyze.h"
 #include "api/json/builder.h"
 
@@ -15,7 +15,7 @@ static void add_generalized(json_builder *b, cJSON *to, const char *key, const h
         add_force(b, json_append_object(b, list), "coordinate", &forces[k]);
 }
 
-/* Adds the value and the expression of a temporal component, or null. */
+/* Adds {"value", "expression"} of a temporal component, or null if the component is unknown. */
 static void add_temporal(json_builder *b, cJSON *to, const char *key, bool known,
                          const hamel_generalized_force *force) {
     if (!known) {
@@ -27,7 +27,7 @@ static void add_temporal(json_builder *b, cJSON *to, const char *key, bool known
     json_add_text(b, object, "expression", force->expression);
 }
 
-/* Adds nature, scope and ends of a force. */
+/* Adds the keys `nature`, `scope` and, if both ends of the force are known, `between`. */
 static void add_classes(json_builder *b, cJSON *item, const hamel_action *action) {
     json_add_text(b, item, "nature", action->nature);
     json_add_text(b, item, "scope", action->scope);

@@ -1,4 +1,4 @@
-/* write_impact.c — the impulses of an event: schemas `Impact` and `Shock` of openapi.json. */
+/* write_impact.c — writes schemas `Impact` and `Shock` of openapi.json: impulses of an event in a run and in an analysis. */
 #include "api/analyze.h"
 #include "api/json/text.h"
 #include "engine/simulate/impact.h"
@@ -13,7 +13,7 @@ static void add_truth(text_buffer *out, const char *before, bool value) {
     text_buffer_puts(out, value ? "true" : "false");
 }
 
-/* Adds the generalized impulses that are not 0. */
+/* Appends the key `percussion`. Generalized impulses that are 0 are omitted. */
 static void add_percussion(text_buffer *out, const hamel_impact *impact) {
     const char *separator = "";
     text_buffer_puts(out, "\"percussion\":{");

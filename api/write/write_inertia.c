@@ -1,7 +1,7 @@
-/* write_inertia.c — writes masses and moments of inertia as JSON. */
+/* write_inertia.c — writes the result of the analysis `inertia` as JSON. */
 #include "api/analyze.h"
 
-/* Adds a 3 × 3 matrix as a list of rows; in the plane, adds the moment about the third axis as a number. */
+/* Adds a 3 × 3 matrix as a list of rows. In the plane, adds only its last entry: the moment about the third axis. */
 static void add_tensor(json_builder *b, cJSON *object, const char *key, const double tensor[9], int dimension) {
     if (dimension == 2) {
         json_add_number(b, object, key, tensor[8]);

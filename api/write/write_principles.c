@@ -1,4 +1,4 @@
-/* write_principles.c — results of the analyses of variational principles as JSON. */
+/* write_principles.c — writes the results of the analyses `gauss`, `hamilton`, `bracket` and `canonical` as JSON. */
 #include "api/analyze.h"
 
 bool api_add_gauss(cJSON *answer, const hamel_gauss *found) {

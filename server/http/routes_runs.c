@@ -214,7 +214,8 @@ static cJSON *list_of(json_builder *b, const cJSON *summary, const char *key) {
     return json_kept(b, list ? cJSON_Duplicate(list, 1) : cJSON_CreateArray());
 }
 
-/* Replies with {passed, checks, invariants, summary}. Takes ownership of the summary. */
+/* Replies with the JSON object {passed, checks, invariants, summary}. Takes ownership of `summary` and frees it, also on
+ * failure. */
 static handled reply_verdicts(request *r, cJSON *summary) {
     json_builder b = {0};
     cJSON *answer = json_kept(&b, cJSON_CreateObject());

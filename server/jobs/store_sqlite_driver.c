@@ -209,8 +209,8 @@ static void now(sqlite3_context *context, int count, sqlite3_value **values) {
 bool sqlite_connect(sqlite_connection *c, const char *name, bool writer) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | (writer ? SQLITE_OPEN_CREATE : 0);
     c->base.driver = &sqlite_driver;
-    /* Without statistics of its memory, SQLite needs no lock for each allocation. After the first connection of the
-     * process, this call has no effect. */
+    /* If SQLite counts its memory, each allocation takes a lock, so this option disables the count. The call has an effect
+     * only before the first connection of the process. */
     if (writer) (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (sqlite3_open_v2(name, &c->db, flags, NULL) != SQLITE_OK) return false;
     sqlite3_extended_result_codes(c->db, 1);

@@ -29,8 +29,8 @@ typedef struct worker {
     _Alignas(16) char signal_stack[CRASH_STACK_BYTES];
 } worker;
 
-/* Number of sweeps whose members have known run times. If more sweeps run in turn, the first claims of each are small
- * again. */
+/* Number of sweeps for which claim sizes are stored. If more sweeps alternate, the oldest entry is replaced, and the next
+ * claim of that sweep is small again. Chosen larger than the number of sweeps that usually run at a time. */
 enum { SIZES_KEPT = 16 };
 
 struct workers {

@@ -90,7 +90,7 @@ enum { DISK_TILT, DISK_TILT_RATE, DISK_TURN, DISK_SPIN, DISK_HEADING, DISK_ANGLE
 
 typedef struct disk_data {
     size_t columns;                             /* number of coordinates */
-    double radius, tilt, tilt_rate, turn, spin; /* start: tilt and its rate; components of the angular velocity */
+    double radius, tilt, tilt_rate, turn, spin; /* initial tilt, its rate, and components of the angular velocity */
 } disk_data;
 
 static int disk_rhs(double t, N_Vector state, N_Vector rate, void *data) {
@@ -139,7 +139,8 @@ static const char disk_text[] =
     "{\"name\":\"rollY\",\"equation\":\"Y'=-r*Om*sin(phi)-r*theta'*cos(phi)*sin(theta)\"}],"
     "\"simulation\":{\"stop\":5}}";
 
-/* A disk of radius 0.3 that rolls and wobbles for 10 s. */
+/* A disk of radius 0.3 with the initial tilt 1.2 rad and tilt rate 0.5 rad/s, so that the tilt oscillates while it
+ * rolls. */
 static const char long_disk_text[] =
     "{\"hamel\":1,\"parameters\":{\"r\":0.3},"
     "\"coordinates\":[{\"name\":\"x\",\"velocity\":\"-6*r\"},{\"name\":\"y\",\"velocity\":\"-0.5*r*sin(1.2)\"},\"phi\","
@@ -330,7 +331,8 @@ static void point_start(double *y, void *data) {
     y[2] = y[3] = 0;
 }
 
-/* `data` points to the number of coordinates, or to a struct that begins with it. */
+/* Copies the coordinates, which are the first entries of y. `data` points to their number (size_t), or to a struct whose
+ * first member is this number. */
 static void first_columns(const double *y, double *values, void *data) {
     const size_t *count = data;
     for (size_t i = 0; i < *count; i++) values[i] = y[i];
@@ -420,16 +422,16 @@ const size_t baseline_count = sizeof baselines / sizeof baselines[0];
 /* clang-format off */
 const baseline long_baselines[] = {
     {"rolling disk, 1,001 rows", "adams", long_disk_text, 10, DISK_STATES, 5, disk_rhs, NULL, disk_start, disk_columns, &long_disk, 1001},
-    {"same, rolling disk, 1,001 rows", "adams", long_disk_text, 10, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &long_disk, 1001},
+    {"multipliers, rolling disk, 1,001 rows", "adams", long_disk_text, 10, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &long_disk, 1001},
 };
 /* clang-format on */
 const size_t long_baseline_count = sizeof long_baselines / sizeof long_baselines[0];
 
 /* clang-format off */
 const baseline multiplier_baselines[] = {
-    {"same, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two, ROWS},
-    {"same, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &short_disk, ROWS},
-    {"same, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three, ROWS},
+    {"multipliers, x and y", "adams", circle_text, 10, 4, 2, point_rhs, NULL, point_start, first_columns, &two, ROWS},
+    {"multipliers, rolling disk", "adams", disk_text, 5, 2 * FULL, FULL, full_disk_rhs, NULL, full_disk_start, first_columns, &short_disk, ROWS},
+    {"multipliers, sleigh", "adams", sleigh_text, 10, 2 * EDGE, EDGE, full_sleigh_rhs, NULL, full_sleigh_start, first_columns, &three, ROWS},
 };
 /* clang-format on */
 const size_t multiplier_baseline_count = sizeof multiplier_baselines / sizeof multiplier_baselines[0];

@@ -6,10 +6,10 @@
 extern const baseline baselines[];
 extern const size_t baseline_count;
 
-/* Systems with many rows, for bench_limits. */
+/* Systems with more output rows than ROWS, for bench_limits. */
 extern const baseline long_baselines[];
 extern const size_t long_baseline_count;
 
-/* Some constrained systems again, hand-written in hamel's coordinates with multipliers. */
+/* Constrained systems of `baselines` whose hand-written equations use the coordinates of the description and multipliers. */
 extern const baseline multiplier_baselines[];
 extern const size_t multiplier_baseline_count;

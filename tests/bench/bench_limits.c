@@ -1,9 +1,10 @@
 /* bench_limits.c — time to solution compared with its practical limit: hand-written equations integrated with DOP853.
  *
- * hamel runs each description with the default method. Both sides compute the same rows at a series of tolerances, and
- * the ratio compares times at the same error, as in bench_systems.c. For a chain in angles the equations are written in
- * two ways: with the dense mass matrix, and by the tensions of the links in O(N) operations. Some systems with
- * constraints are written in two ways as well: reduced to fewer variables, and in hamel's coordinates with multipliers.
+ * hamel runs each description with the default method. hamel and the hand-written program compute the same rows at a
+ * series of tolerances. The ratio compares their times at the same error, as in bench_systems.c. For a chain in angles the equations are written in
+ * two ways: with the dense mass matrix, and by the tensions of the links in O(N) operations. The
+ * equations of some constrained systems are also written in two ways: reduced to fewer variables, and in the coordinates
+ * of the description with multipliers.
  *
  * Exits with 1 if hamel's error exceeds 1e4 times its tolerance.
  *
@@ -72,7 +73,8 @@ static bool compare_with_limit(const char *name, const baseline *b, int rounds) 
 
 typedef baseline (*chain_kind)(chain *c, double stop);
 
-/* Compares a chain of N links, whose description has other values of the parameters N and angle. */
+/* Compares a chain of `links` links. Replaces the values of the parameters N and angle in its description. `kind` returns
+ * the chain in one set of coordinates. Chains whose names do not contain `part` are skipped. */
 static bool compare_chain(const char *kind_name, chain_kind kind, size_t links, int rounds, const char *part) {
     static const char given[] = "\"N\":16,\"angle\":0.8";
     char name[64], changed[64], *text, *place;
@@ -85,7 +87,7 @@ static bool compare_chain(const char *kind_name, chain_kind kind, size_t links, 
     size_t size = strlen(b.description) + sizeof changed;
     require((text = malloc(size)) != NULL, "out of memory");
     place = strstr(b.description, given);
-    require(place != NULL, "the description of the chain has other parameters");
+    require(place != NULL, "the description of the chain does not contain the expected parameters");
     snprintf(text, size, "%.*s%s%s", (int)(place - b.description), b.description, changed, place + strlen(given));
     b.description = text;
     bool good = compare_with_limit(name, &b, rounds);
@@ -100,7 +102,7 @@ int main(int count, char **arguments) {
     int rounds = asked < 1 || asked > ROUNDS_MAX ? ROUNDS : (int)asked;
     const char *part = count > 2 ? arguments[2] : "";
     bool good = true;
-    printf("time of a run at rtol %.0e, microseconds; medians of %d rounds; %d rows, chains %d\n\n",
+    printf("time of a run in microseconds at rtol %.0e; medians of %d rounds; %d output rows, for chains %d\n\n",
            tolerance_at(SHOWN), rounds, ROWS, CHAIN_ROWS);
     printf("%-36s |%10s %8s %6s |%10s %8s %6s |%6s\n", "system", "hamel", "error", "steps", "limit", "error", "steps",
            "ratio");
@@ -119,8 +121,9 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < baseline_count; i++)
         if (!baselines[i].jacobian && strstr(baselines[i].name, part))
             good = compare_with_limit(baselines[i].name, &baselines[i], rounds) && good;
-    printf("\nsame: the limit is hand-written in hamel's coordinates, with multipliers.\n"
-           "limit: hand-written equations with DOP853. ratio: time of hamel divided by the limit at the same error,\n"
+    printf("\nmultipliers: the limit uses the coordinates of the description, with multipliers.\n"
+           "limit: hand-written equations with DOP853.\n"
+           "ratio: time of hamel divided by the time of the limit at the same error,\n"
            "median over tolerances from %.0e to %.0e.\n",
            LOOSEST, tolerance_at(POINTS - 1));
     return good ? 0 : 1;

@@ -11,7 +11,7 @@ static const double gravity = 9.81;
 
 struct chain {
     size_t links;
-    double angle;                               /* of all links at the start */
+    double angle;                               /* initial angle of each link from the downward vertical */
     double *dx, *dy, *tension, *diagonal, *off; /* links + 1 entries each */
     double *sine, *cosine, *mass;               /* links, links, and links² entries */
 };

@@ -12,8 +12,8 @@
 
 typedef struct chain chain;
 
-/* All links start at `angle` from the downward vertical, at rest. The descriptions have the parameters N = 16 and
- * angle = 0.8. */
+/* Returns a chain at rest, each link at `angle` (radians) from the downward vertical. The caller owns the chain and frees
+ * it with chain_free. The descriptions always contain the parameters N = 16 and angle = 0.8. */
 chain *chain_create(size_t links, double angle);
 void chain_free(chain *c);
 

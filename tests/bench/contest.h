@@ -1,6 +1,6 @@
 /* contest.h — a trajectory computed twice: by hamel from a description, and by hand-written C, which solves manually
- * derived equations with CVODE. Both programs give the same columns at the same equally spaced times, by default at
- * ROWS times.
+ * derived equations with CVODE. Both programs compute the same columns at the same equally spaced times; their number is
+ * `rows`, by default ROWS.
  *
  * Times are CPU times of this thread, so other load does not matter. */
 #pragma once
@@ -25,11 +25,11 @@ typedef struct baseline {
     void (*start)(double *y, void *data);
     void (*columns)(const double *y, double *values, void *data);
     void *data;  /* argument of the three functions above and of the right-hand side */
-    size_t rows; /* number of rows, or 0 for ROWS */
+    size_t rows; /* number of output rows; 0 means ROWS */
 } baseline;
 
 typedef struct table {
-    size_t rows, most, columns; /* `most` is the number of rows of a run */
+    size_t rows, most, columns; /* rows: number of rows filled; most: number of rows of a complete run */
     double *values;
     double steps;
 } table;

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Runs each command in the tables of api/examples/THEORY.md, and looks for the answers in its output. Each row is one
-# test. TAP.
+# Runs each command in the tables of api/examples/THEORY.md, and searches its output for the texts in the last column.
+# Each table row with a command is one test. TAP.
 #
-# A row is | equation | topic | `command` | `text`, `text`, ... |. Every text must occur in the output, in which decimals
-# beyond the sixth are removed. In a cell, \| stands for |. The command must succeed. If it begins with "!", it must fail.
+# A table row is | equation | topic | `command` | `text`, `text`, ... |. In a cell, \| stands for |. The command must
+# succeed, or fail if it begins with "!". The output must contain every text. Before the search, decimals beyond the sixth
+# are removed from the output.
 . "$(dirname "$0")/../daemon.sh"
 
 hamel() { "$hamel" "$@"; }
 
 rounded() { sed 's/\(\.[0-9]\{6\}\)[0-9]*/\1/g'; }
 
-# in_backticks CELL: prints the texts in backticks, one on each line.
+# in_backticks CELL: prints each text of CELL that is enclosed in backticks on its own line, without the backticks.
 in_backticks() { grep -o '`[^`]*`' <<<"$1" | sed 's/^`//; s/`$//'; }
 
-# answers COMMAND TEXTS: succeeds if the output of COMMAND contains each line of TEXTS.
+# answers COMMAND TEXTS: succeeds if COMMAND succeeds and its output contains each line of TEXTS.
 answers() {
     local text missing=0
     eval "$1" >out 2>&1 </dev/null || return 1

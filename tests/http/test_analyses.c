@@ -76,8 +76,9 @@ static void the_explicit_form_has_entries(void **state) {
     cJSON_Delete(found);
 }
 
-/* Papastavridis, example 2.12.1: w_xy = db_x/dy - db_y/dx - b_x db_y/dz with b_x = y and b_y = z. */
-static void the_equations_of_voronets_have_entries(void **state) {
+/* Papastavridis, example 2.12.1: w_xy = db_x/dy - db_y/dx - b_x db_y/dz = 1 - y, because b_x = y, b_y = z and
+ * b_y db_x/dz = 0. */
+static void the_entries_of_voronets_equations_contain_the_coefficients_w(void **state) {
     (void)state;
     cJSON *found =
         ask_json(&d, "POST", "/v1/analyses", json_type,
@@ -166,7 +167,7 @@ static void a_constraint_is_relaxed(void **state) {
     cJSON_Delete(found);
 }
 
-static void the_impulses_of_events_are_classified(void **state) {
+static void the_degree_of_indeterminacy_of_an_event_is_reported(void **state) {
     (void)state;
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
                             "{\"system\": {\"hamel\": 1, \"coordinates\": [\"x\", \"y\"], \"kinetic_energy\": "
@@ -185,7 +186,7 @@ static void the_impulses_of_events_are_classified(void **state) {
     cJSON_Delete(found);
 }
 
-static void virtual_displacements_are_listed(void **state) {
+static void virtual_forms_of_constraints_are_written_in_latex(void **state) {
     (void)state;
     char body[2000];
     cJSON *found =
@@ -202,7 +203,7 @@ static void virtual_displacements_are_listed(void **state) {
     cJSON_Delete(found);
 }
 
-static void principles_and_brackets_are_analysed(void **state) {
+static void gauss_hamilton_bracket_and_canonical_are_reported_together(void **state) {
     (void)state;
     char body[3000];
     const char *asked =
@@ -221,7 +222,7 @@ static void principles_and_brackets_are_analysed(void **state) {
     cJSON_Delete(found);
 }
 
-static void inertia_is_transferred_to_a_point(void **state) {
+static void inertia_is_transferred_by_the_parallel_axis_theorem(void **state) {
     (void)state;
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
                             "{\"system\":{\"hamel\":1,\"coordinates\":[\"x\"],\"bodies\":[{\"name\":\"B\",\"mass\":2,"
@@ -232,7 +233,8 @@ static void inertia_is_transferred_to_a_point(void **state) {
     const cJSON *inertia = cJSON_GetObjectItemCaseSensitive(found, "inertia");
     const cJSON *system = cJSON_GetObjectItemCaseSensitive(inertia, "system");
     assert_string_equal(json_text_of(inertia, "about"), "P");
-    assert_true(cJSON_GetObjectItemCaseSensitive(system, "about")->valuedouble == 11); /* 3 + 2 * 2^2 */
+    assert_true(cJSON_GetObjectItemCaseSensitive(system, "about")->valuedouble ==
+                11); /* inertia + mass * distance^2 = 3 + 2 * 2^2 */
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(inertia, "bodies")), 1);
     cJSON_Delete(found);
 }
@@ -295,16 +297,16 @@ int main(void) {
         cmocka_unit_test(a_system_is_classified),
         cmocka_unit_test(simulation_stop_is_not_required),
         cmocka_unit_test(the_explicit_form_has_entries),
-        cmocka_unit_test(the_equations_of_voronets_have_entries),
+        cmocka_unit_test(the_entries_of_voronets_equations_contain_the_coefficients_w),
         cmocka_unit_test(structure_is_the_default_analysis),
         cmocka_unit_test(equations_contain_the_multipliers),
         cmocka_unit_test(the_response_has_the_requested_analyses),
         cmocka_unit_test(an_equilibrium_without_a_linearization_has_no_eigenvalues),
         cmocka_unit_test(a_constraint_is_relaxed),
-        cmocka_unit_test(the_impulses_of_events_are_classified),
-        cmocka_unit_test(virtual_displacements_are_listed),
-        cmocka_unit_test(principles_and_brackets_are_analysed),
-        cmocka_unit_test(inertia_is_transferred_to_a_point),
+        cmocka_unit_test(the_degree_of_indeterminacy_of_an_event_is_reported),
+        cmocka_unit_test(virtual_forms_of_constraints_are_written_in_latex),
+        cmocka_unit_test(gauss_hamilton_bracket_and_canonical_are_reported_together),
+        cmocka_unit_test(inertia_is_transferred_by_the_parallel_axis_theorem),
         cmocka_unit_test(errors_point_into_the_body),
         cmocka_unit_test(malformed_json_is_400),
     };

@@ -1,6 +1,6 @@
-/* test_conserved.c — every quantity that the analysis of an example reports as conserved is constant along its motion.
+/* test_conserved.c — every quantity that an analysis reports as conserved is constant in the motion of the example.
  *
- * Impulses may change these quantities, so examples with events are omitted. Each test has the name of its example. */
+ * Impulses may change these quantities, so examples with events are omitted. Examples with sweeps are also omitted. Each test has the name of its example. */
 #include "api/analyze.h"
 
 #include <math.h>
@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
-/* Largest change of a quantity. The relative tolerance of the integration is 1e-9, and errors add up along a run, so a
- * factor of 1000 is allowed. A quantity that is not conserved changes by a fraction of its size. */
+/* Largest permitted drift of a quantity, as in invariants. The relative tolerance of the integration is 1e-9. Errors
+ * accumulate over hundreds of steps, so the drift may be 1000 times this tolerance. Quantities that are not conserved
+ * change by a noticeable part of their size. */
 static const double DRIFT = 1e-6;
 
 typedef struct outcome {
@@ -36,7 +37,8 @@ static bool on_summary(void *context, const char *json, const hamel_summary *s) 
     return true;
 }
 
-/* Returns the example with an invariant for each conserved quantity and without checks. */
+/* Returns the description of the example as JSON, with one invariant for each quantity in `conserved` and without checks.
+ * The caller frees it. */
 static char *with_invariants(const api_example *example, const cJSON *conserved) {
     cJSON *root = cJSON_ParseWithLength(example->json, example->length), *list = cJSON_CreateArray();
     const cJSON *item;
@@ -68,7 +70,7 @@ static void run(const char *text, const char *name, outcome *o) {
     api_failure_clear(&failure);
 }
 
-static void conserved_quantities_are_constant(void **state) {
+static void quantities_reported_as_conserved_are_constant(void **state) {
     const api_example *example = *state;
     const api_analysis_options asked = {.analyses = API_STRUCTURE};
     api_limits limits = api_limits_default();
@@ -93,8 +95,9 @@ int main(void) {
     const api_example *e;
     for (size_t i = 0; (e = api_example_at(i)) != NULL; i++) {
         if (strstr(e->json, "\"events\"") || strstr(e->json, "\"sweep\"") || count == MOST) continue;
-        tests[count++] = (struct CMUnitTest){
-            .name = e->name, .test_func = conserved_quantities_are_constant, .initial_state = (void *)(uintptr_t)e};
+        tests[count++] = (struct CMUnitTest){.name = e->name,
+                                             .test_func = quantities_reported_as_conserved_are_constant,
+                                             .initial_state = (void *)(uintptr_t)e};
     }
     return _cmocka_run_group_tests("conserved quantities", tests, count, NULL, NULL);
 }

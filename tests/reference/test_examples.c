@@ -1,8 +1,8 @@
 /* test_examples.c — every example passes its own checks and invariants, and all its formulations agree.
  *
  * Each example is run with its own method and with BDF, which uses another integration formula and another projection
- * onto the constraints. It is also run in the formulations voronets and chaplygin, if they support it, because their
- * dependent velocities are chosen again along a run. The examples embedded in the programs are run through the two
+ * onto the constraints. Examples that support the formulations voronets and chaplygin are also run in them,
+ * because these formulations choose new dependent velocities during a run. The examples embedded in the programs are run through the two
  * functions that the daemon and the command line call. Each test has the name of its example. If a check fails, the test
  * prints the check and its error. */
 #include "api/analyze.h"
@@ -95,12 +95,12 @@ static void passes_its_own_checks_by_bdf(void **state) {
     check(api_example_at(*(const size_t *)*state), &method, 1);
 }
 
-static void passes_its_own_checks_in_voronets(void **state) {
+static void passes_its_own_checks_if_voronets_equations_apply(void **state) {
     static const char *const formulation = "simulation.formulation=voronets";
     check(api_example_at(*(const size_t *)*state), &formulation, 1);
 }
 
-static void passes_its_own_checks_in_chaplygin(void **state) {
+static void passes_its_own_checks_if_chaplygins_equations_apply(void **state) {
     static const char *const formulation = "simulation.formulation=chaplygin";
     check(api_example_at(*(const size_t *)*state), &formulation, 1);
 }
@@ -116,8 +116,8 @@ static bool is_compared(const cJSON *verification, const char *formulation) {
     return false;
 }
 
-/* Hadamard's equations support every system. Voronets' equations support the same systems as those of Boltzmann and
- * Hamel. */
+/* The analysis must compare Hadamard's equations for every example. It must compare Voronets' equations exactly if it
+ * compares those of Boltzmann and Hamel. */
 static void every_formulation_agrees(void **state) {
     const api_example *example = api_example_at(*(const size_t *)*state);
     api_limits limits = api_limits_default();
@@ -163,7 +163,9 @@ int main(void) {
     int checks = run_for_each("examples", passes_its_own_checks);
     int bdf = run_for_each("examples by bdf", passes_its_own_checks_by_bdf);
     int formulations = run_for_each("formulations", every_formulation_agrees);
-    int voronets = run_for_each("examples in voronets", passes_its_own_checks_in_voronets);
-    int chaplygin = run_for_each("examples in chaplygin", passes_its_own_checks_in_chaplygin);
+    int voronets =
+        run_for_each("examples in the formulation voronets", passes_its_own_checks_if_voronets_equations_apply);
+    int chaplygin =
+        run_for_each("examples in the formulation chaplygin", passes_its_own_checks_if_chaplygins_equations_apply);
     return checks || bdf || formulations || voronets || chaplygin;
 }

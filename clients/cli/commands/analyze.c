@@ -258,8 +258,7 @@ static void print_shocks(const cJSON *impulses) {
     for (const cJSON *s = impulses->child; s != NULL; s = s->next) print_shock(s);
 }
 
-/* If the verification found that formulations disagree, or if Hamilton's principle does not hold, returns
- * CLI_CHECK_FAILED. Otherwise returns CLI_OK. */
+/* Returns CLI_CHECK_FAILED if the formulations disagree or if Hamilton's principle does not hold, otherwise CLI_OK. */
 static int verdict_of(const cJSON *answer) {
     const cJSON *verification = json_at(answer, "verification"), *hamilton = json_at(answer, "hamilton");
     if (hamilton != NULL && !cJSON_IsTrue(json_at(hamilton, "holds"))) return CLI_CHECK_FAILED;
@@ -302,8 +301,9 @@ static size_t split_names(char *text, hamel_argument *names, size_t most) {
 
 enum { MOST_FUNCTIONS = 2 * HAMEL_CANONICAL_MOST + 2 };
 
-/* Splits a text at separators outside of parentheses and brackets into at most `most` functions, which point into
- * `text`. Errors name the option. Modifies `text`. */
+/* Splits `text` at each `separator` that is not in parentheses or brackets. Stores at most `most` expressions in
+ * `functions` and returns their number. The expressions point into `text`, which is modified. `option` is the position
+ * that errors in the expressions name. */
 static size_t split_functions(char *text, char separator, const char *option, hamel_argument *functions, size_t most) {
     size_t count = 0, depth = 0;
     char *first = text;
@@ -325,18 +325,19 @@ static int say_usage(const char *message) {
     return CLI_USAGE;
 }
 
-/* Reads the values of --bracket and --canonical from texts[2], copies of these values, into the options. Returns
- * CLI_USAGE after reporting an error. */
+/* Stores the expressions of --bracket and --canonical in `functions` and `options`. texts[0] and texts[1] are copies of
+ * the values of these options, or NULL; the expressions point into the copies. Returns CLI_OK, or CLI_USAGE after
+ * reporting an error. */
 static int read_functions(char *const *texts, hamel_argument *functions, api_analysis_options *options) {
     static const char option[] = "--canonical";
     hamel_argument halves[3];
     hamel_transformation *t = &options->transformation;
     if (texts[0] != NULL && split_functions(texts[0], ',', "--bracket", functions, 3) != 2)
-        return say_usage("--bracket needs two functions F,G, separated by a comma");
+        return say_usage("--bracket requires two functions F,G, separated by a comma");
     if (texts[0] != NULL) memcpy(options->bracket, functions, sizeof options->bracket);
     if (texts[1] == NULL) return CLI_OK;
     if (split_functions(texts[1], ';', option, halves, 3) != 2)
-        return say_usage("--canonical needs Q1,Q2,...;P1,P2,...: new coordinates, a semicolon, and new momenta");
+        return say_usage("--canonical requires Q1,Q2,...;P1,P2,...: new coordinates, a semicolon, and new momenta");
     t->pointer = option;
     t->Q = functions;
     t->Q_count = split_functions((char *)halves[0].name, ',', option, functions, MOST_FUNCTIONS / 2);
@@ -345,7 +346,8 @@ static int read_functions(char *const *texts, hamel_argument *functions, api_ana
     return CLI_OK;
 }
 
-/* Adds the options that are lists, and analyses the file. */
+/* Completes copies of the options `others` with --inputs, --bracket and --canonical, and analyses the file. Returns the
+ * exit code. */
 static int analyze_with(const cli_arguments *arguments, const api_analysis_options *others, bool as_json) {
     api_analysis_options options = *others;
     static const char *const names[] = {"bracket", "canonical", "inputs"};
@@ -400,64 +402,68 @@ const cli_command cli_analyze = {
     .summary = "classify constraints; find integrable ones and conserved quantities",
     .about =
         "FILE may be - for standard input.\n\n"
-        "A velocity constraint may be integrable, alone or together with others. The verdict counts the independent\n"
-        "combinations that can be integrated. The verdict refers to motions that satisfy the holonomic constraints,\n"
-        "with time as a coordinate. The dimensions of the derived systems and the growth vector are exact if they\n"
-        "follow from expressions. Otherwise they are ranks at random configurations near the initial values. For\n"
-        "quasi-velocities the result contains Hamel's coefficients and the transitivity relations, where D(u) is\n"
-        "the virtual displacement of u.\n\n"
-        "Conserved quantities include the momenta of combined shifts and rotations. Other integrals may exist.\n\n"
-        "The verdict and the conserved quantities hold on all branches of if, abs, min, floor and tables that the\n"
-        "analysis found. The lines `conserved near the initial state` and `verdict from the initial state` show\n"
-        "results that hold only under the listed conditions. These lines also report a singular initial state, from\n"
-        "which fewer dimensions can be reached.\n\n"
-        "With --verify, every formulation that applies to the system computes accelerations and reactions at 100\n"
-        "random states (fewer for a large system) that satisfy the constraints. The results must agree to 1e-9 of the\n"
-        "terms in each equation of motion. The equations are also compared with finite differences of the energies,\n"
-        "constraints and forces in the description.\n\n"
-        "With --equilibrium, the equilibrium equations are solved from the initial values and from random\n"
-        "configurations around them. Cyclic coordinates keep their initial velocity, so steady motions are found,\n"
-        "too. Stability is decided by the eigenvalues or by the leading terms of the potential. The last line\n"
-        "reports whether the search may have missed equilibria. If time-dependent constraints or forces exclude\n"
-        "rest, an error names them. For moving systems with velocity constraints, steady motions are listed in\n"
-        "which some velocities and all coordinates that the equations contain are constant.\n\n"
-        "With --displacements, the output contains the vectors e_k = dr/dq_k and e_0 = dr/dt of each point, particle\n"
-        "and body, the virtual form of each constraint, and a basis of the displacements that the constraints allow.\n"
-        "D(x) is the virtual displacement of x, and d(x) its differential. For quasi-velocities, the output also\n"
-        "contains the vectors eps_k, the quasi-derivatives and their commutators.\n\n"
-        "With --forces, the output contains the generalized forces Q on the coordinates, Theta on the "
-        "quasi-velocities,\n"
-        "and their temporal components, by origin. Forces are impressed or reactions, and internal, external or\n"
-        "undecided. The output also contains the virtual work on each body, and the inertial forces of particles in\n"
-        "moving frames.\n\n"
-        "With --relax, a constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
-        "the output contains the value of the reaction at the initial state, and an expression of inertia and other\n"
-        "forces that equals the reaction.\n\n"
-        "With --impulses, the output lists the constraints that act during the impulses of each event, and their "
-        "types\n"
-        "by Appell: 1 if a constraint acts before and after the impulses, 2 if only after, 3 if only before, 4 if\n"
-        "neither (Papastavridis, ch. 4). The degree of indeterminacy is the number of constraints of the types 3 and "
-        "4,\n"
-        "for which restitutions supply the missing equations. The counts omit constraints that are marked `if "
-        "active`,\n"
-        "because other events decide whether they act; each of them adds one impulse and one equation.\n\n"
-        "With --gauss, the output contains Gauss's function G = (q'' - a)^T M (q'' - a)/2 in the initial state, and\n"
-        "Udwadia's function G_ni, in which a includes the prescribed reactions C of nonideal constraints (Udwadia\n"
-        "2000, eq. 15, times 1/2). A slope is the derivative along a change d of the accelerations that the\n"
-        "constraints allow, with d^T M d = 1. All slopes of G_ni vanish. Those of G vanish if C does no virtual "
-        "work.\n\n"
-        "With --hamilton, the system is run. For random virtual displacements dq that satisfy A dq = 0 (Hoelder), the\n"
-        "integral of dL + Q dq over time must vanish if dq vanishes at both ends (Hamilton's principle). Otherwise it\n"
-        "must equal the change of p dq from start to stop (law of varying action). The errors are relative to the\n"
-        "terms of the integral. Displacements that violate the constraints show the work of the reactions. The first\n"
-        "event that changes the motion ends the interval.\n\n"
-        "With --bracket, F and G are expressions. They may contain the momentum p_x of each coordinate x, velocities\n"
-        "(which momenta replace), and functions such as jacobi_integral(), which is H. The bracket is the sum of\n"
-        "dF/dx dG/dp_x - dF/dp_x dG/dx, so that [F,H] is the rate of F if all forces have a potential. With\n"
-        "--canonical, [Qi,Qj] = 0, [Pi,Pj] = 0 and [Qi,Pi] = 1 are checked with expressions.\n\n"
-        "With --inertia, the output contains the mass, centre of mass, moments of inertia, principal moments and\n"
-        "principal axes of each body, in body axes. The same values for all bodies and particles together have\n"
-        "inertial axes. Off the diagonal, the moments of inertia contain -integral(x*y) dm.\n\n"
+        "The output always contains the kinds of the constraints, their integrability, and the conserved\n"
+        "quantities:\n\n"
+        "  Integrability. A velocity constraint may be integrable, alone or in combination with others. The verdict\n"
+        "    counts the independent combinations that can be integrated. It holds for motions that satisfy the\n"
+        "    holonomic constraints, with time as a coordinate. Dimensions of the derived systems and the growth\n"
+        "    vector are exact if they follow from expressions. Otherwise they are ranks at random configurations\n"
+        "    near the initial values.\n\n"
+        "  Quasi-velocities. The output contains Hamel's coefficients and the transitivity relations, in which D(u)\n"
+        "    is the virtual displacement of u.\n\n"
+        "  Conserved quantities. The list contains the Jacobi integral and momenta, also of combined shifts and\n"
+        "    rotations. It may be incomplete. If these quantities reduce the motion to one variable s, the output\n"
+        "    contains the time as an integral over s.\n\n"
+        "  Branches. The results hold on all branches of if, abs, min, floor and tables that the analysis found.\n"
+        "    The lines `conserved near the initial state` and `verdict from the initial state` show results that\n"
+        "    hold only under the listed conditions. They also report a singular initial state, from which fewer\n"
+        "    dimensions can be reached.\n\n"
+        "Options add the following analyses:\n\n"
+        "  --verify: Every formulation that supports the system computes accelerations and reactions at 100 random\n"
+        "    admissible states, or at fewer for a large system. The results must agree to 1e-9 of the terms in each\n"
+        "    equation of motion. The equations are also compared with finite differences of the energies,\n"
+        "    constraints and forces in the description.\n\n"
+        "  --equilibrium: The equilibrium equations are solved from the initial values and from random\n"
+        "    configurations near them. Cyclic coordinates keep their initial velocities, so steady motions are\n"
+        "    found too. Eigenvalues or the leading terms of the potential decide stability. The last line reports\n"
+        "    whether other equilibria may exist. If constraints or forces that depend on time exclude rest, an\n"
+        "    error names them. For moving systems with velocity constraints, steady motions are listed: some\n"
+        "    velocities and all coordinates in the equations are constant.\n\n"
+        "  --linearize: The equations are linearized on the constraint manifold, about the state that --about\n"
+        "    names.\n\n"
+        "  --forces: The generalized forces are listed by origin: Q on coordinates, Theta on quasi-velocities, and\n"
+        "    temporal components Q_0 and Theta_0. Each force is impressed or a reaction, and internal, external or\n"
+        "    undecided. The output also contains the virtual work on each body, and inertial forces of particles in\n"
+        "    moving frames.\n\n"
+        "  --displacements: The vectors e_k = dr/dq_k and e_0 = dr/dt are shown for each point, particle and body.\n"
+        "    The output also contains the virtual form of each constraint, and a basis of the displacements that\n"
+        "    the constraints allow. For quasi-velocities, it contains vectors eps_k, quasi-derivatives and their\n"
+        "    commutators. D(x) is the virtual displacement of x, and d(x) its differential.\n\n"
+        "  --relax: A constraint is replaced by its reaction (Baruh 4.10). For each coordinate in the constraint,\n"
+        "    the output contains the value of the reaction at the initial state. It also contains an expression of\n"
+        "    inertia and other forces that equals the reaction.\n\n"
+        "  --impulses: For each event with impulses, the constraints are listed with Appell's types (Papastavridis,\n"
+        "    ch. 4). The type is 1 if a constraint acts before and after the impulses, 2 if only after, 3 if only\n"
+        "    before, otherwise 4. The degree of indeterminacy is the number of constraints of types 3 and 4, for\n"
+        "    which restitutions supply equations. Other events decide whether constraints marked `if active` act.\n"
+        "    The counts omit these constraints.\n\n"
+        "  --gauss: Gauss's function is G = (q'' - a)^T M (q'' - a)/2, where M is the mass matrix and a = M^-1 Q.\n"
+        "    In Udwadia's function G_ni, a includes the prescribed forces C of nonideal constraints (Udwadia 2000,\n"
+        "    eq. 15, times 1/2). A slope is the derivative along an allowed change d of the accelerations with d^T\n"
+        "    M d = 1. All slopes of G_ni vanish. The slopes of G vanish if C does no virtual work.\n\n"
+        "  --bracket: F and G are expressions in coordinates x, their momenta p_x, velocities and functions such as\n"
+        "    jacobi_integral(), which is H. The bracket is the sum of dF/dx dG/dp_x - dF/dp_x dG/dx. If all forces\n"
+        "    have a potential, [F,H] is the rate of F.\n\n"
+        "  --canonical: The transformation is canonical if [Qi,Qj] = 0, [Pi,Pj] = 0, [Qi,Pi] = 1, and [Qi,Pj] = 0\n"
+        "    for different i and j.\n\n"
+        "  --hamilton: The system is run until the stop time or the first event that changes the motion. The first\n"
+        "    variation is the integral of dL + Q dq over time, for random virtual displacements dq that the\n"
+        "    constraints allow (Hoelder). It must vanish if dq vanishes at both ends (Hamilton's principle).\n"
+        "    Otherwise it must equal the change of p dq from start to stop (law of varying action). Errors are\n"
+        "    relative to the terms of the integral. For inadmissible variations, the error shows the work of the\n"
+        "    reactions.\n\n"
+        "  --inertia: Moments and principal axes of each body are in body axes, those of the whole system in\n"
+        "    inertial axes. Entries off the diagonal are negative integrals, such as -integral(x*y) dm.\n\n"
         "Examples:\n"
         "  hamel analyze disk.json\n"
         "  hamel analyze pendulum.json --equilibrium\n"
@@ -475,20 +481,20 @@ const cli_command cli_analyze = {
             {"linearize", NULL, NULL, "linearize to x' = A x + B p, with eigenvalues and modes"},
             {"about", "PLACE", NULL, "linearize about the `initial` state or the nearest `equilibrium` (initial)"},
             {"inputs", "NAMES", NULL, "use these parameters p, separated by commas (none)"},
-            {"forces", NULL, NULL,
-             "show generalized forces, their classes and their virtual work, at the initial state"},
-            {"displacements", NULL, NULL,
-             "show virtual displacements, virtual forms of constraints, quasi-derivatives"},
+            {"forces", NULL, NULL, "show generalized forces, their classes, and virtual work at the initial state"},
+            {"displacements", NULL, NULL, "show virtual displacements, constraints on them, and quasi-derivatives"},
             {"notation", "NAME", NULL, "write the expressions of --displacements and --forces as text or latex (text)"},
             {"relax", "CONSTRAINT", NULL, "show the reaction of this constraint, as values and as expressions"},
-            {"impulses", NULL, NULL, "show the types of constraints and the indeterminacy of events with impulses"},
-            {"gauss", NULL, NULL, "show Gauss's functions, their slopes and the ideal and nonideal reactions"},
+            {"impulses", NULL, NULL,
+             "show the types of constraints and the degree of indeterminacy for events with impulses"},
+            {"gauss", NULL, NULL,
+             "show Gauss's functions, their slopes, and ideal and nonideal reactions at the initial state"},
             {"bracket", "F,G", NULL, "show the Poisson bracket of two functions of coordinates and momenta p_x"},
             {"canonical", "Q;P", NULL, "check whether Q1,Q2,...;P1,P2,... is a canonical transformation"},
-            {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if it does not hold"},
-            {"inertia", NULL, NULL, "show masses, centres, principal moments and axes of inertia at the initial state"},
+            {"hamilton", NULL, NULL, "run, and check Hamilton's principle; exit code 1 if the principle does not hold"},
+            {"inertia", NULL, NULL, "show masses, centres of mass, and moments of inertia at the initial state"},
             {"inertia-about", "POINT", NULL,
-             "transfer the inertia to this particle, body, point or frame (the origin)"},
+             "--inertia, with moments about this particle, body, point or frame (origin)"},
             {"set", "NAME=VALUE", "", "set a parameter, COORDINATE.initial or COORDINATE.velocity; repeatable"},
             {"server", "URL", NULL, "analyze on this server instead of locally (HAMEL_SERVER); token: HAMEL_TOKEN"},
             {0},

@@ -1,10 +1,10 @@
-/* print_displacements.c — prints virtual displacements as text, from their JSON. */
+/* print_displacements.c — prints the result of the analysis `displacements` as text. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Prints "    LABEL = [x, y, z]". */
+/* Prints the line "    SYMBOLOF = [x, y, z]". Prints nothing if `components` is not an array. */
 static void print_vector(const char *symbol, const char *of, const cJSON *components) {
     char label[200];
     if (!cJSON_IsArray(components)) return;
@@ -32,7 +32,7 @@ static void print_displacement(const cJSON *element, const char *key, const char
     }
 }
 
-/* Prints "(x: value, y: value)". */
+/* Prints the line "(x: value, y: value)" for a list that begins with `entry`, or "()" if `entry` is NULL. */
 static void print_entries(const cJSON *entry) {
     printf("(");
     for (; entry != NULL; entry = entry->next)
@@ -62,9 +62,9 @@ static void print_regularity(const cJSON *r) {
         printf("  rank %.0f of %.0f: %s\n", rank->valuedouble, count,
                cJSON_IsTrue(json_at(r, "regular")) ? "regular" : "not regular");
     if (cJSON_IsNumber(branches))
-        printf("  branches of the configurations: %.0f\n", branches->valuedouble);
+        printf("  branches of configurations that meet: %.0f\n", branches->valuedouble);
     else
-        printf("  branches of the configurations: undecided, because %s\n", json_text_at(r, "reason"));
+        printf("  branches of configurations that meet: undecided, because %s\n", json_text_at(r, "reason"));
     if (json_first_at(r, "adapted") == NULL) return;
     printf("  adapted coordinates: the functions of the constraints, and");
     for (const cJSON *name = json_first_at(r, "adapted"); name != NULL; name = name->next)
@@ -75,9 +75,9 @@ static void print_regularity(const cJSON *r) {
 static void print_tangents(const cJSON *displacements) {
     const cJSON *tangents = json_at(displacements, "tangents"), *drift = json_at(tangents, "drift");
     if (json_first_at(displacements, "constraints") == NULL) return;
-    printf("\nbasis of the displacements that the constraints allow\n");
+    printf("\nbasis of the virtual displacements that the constraints allow\n");
     if (!cJSON_IsObject(tangents)) {
-        printf("  omitted: the constraints could not be solved within the work budget, or have too many coordinates\n");
+        printf("  omitted: there are more than 24 coordinates, or solving the constraints exceeds the work budget\n");
         return;
     }
     printf("  dependent coordinates:");
@@ -89,7 +89,7 @@ static void print_tangents(const cJSON *displacements) {
         print_entries(json_first_at(t, "entries"));
     }
     if (drift != NULL && drift->child != NULL) {
-        printf("  velocities at rest of the independent coordinates: ");
+        printf("  velocities while the independent coordinates are at rest: ");
         print_entries(drift->child);
     }
 }
@@ -98,7 +98,8 @@ static void print_quasi_derivatives(const cJSON *displacements) {
     const cJSON *derivatives = json_at(displacements, "quasi_derivatives");
     if (derivatives == NULL) return;
     printf("\nquasi-derivatives\n");
-    if (!cJSON_IsArray(derivatives)) printf("  omitted: the inverse kinematics are too long\n");
+    if (!cJSON_IsArray(derivatives))
+        printf("  omitted: the expressions of q' in terms of the quasi-velocities are too long\n");
     for (const cJSON *d = derivatives->child; d != NULL; d = d->next)
         printf("  d/d(theta_%s) = %s\n", json_text_at(d, "of"), json_text_at(d, "expression"));
     for (const cJSON *c = json_first_at(displacements, "commutators"); c != NULL; c = c->next)
@@ -117,5 +118,5 @@ void cli_print_displacements(const cJSON *displacements) {
     print_tangents(displacements);
     print_quasi_derivatives(displacements);
     if (!cJSON_IsTrue(json_at(displacements, "simplified")))
-        printf("  some expressions are not simplified, because the work budget was spent\n");
+        printf("  some expressions are not simplified, because the work budget was used up\n");
 }

@@ -1,4 +1,4 @@
-/* print_forces.c — prints generalized forces, virtual work and reactions as text, from their JSON. */
+/* print_forces.c — prints the results of the analyses `forces` and `relaxation` as text. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -13,17 +13,18 @@ static void print_generalized(const cJSON *first) {
         print_force(json_text_at(item, "coordinate"), item);
 }
 
-/* Prints the nature and the scope of a force, and the bodies between which it acts. */
+/* Prints whether a force is impressed or a reaction, whether it is internal or external, and the bodies between which it
+ * acts. */
 static void print_classes(const cJSON *action) {
     const cJSON *between = json_at(action, "between"), *scope = json_at(action, "scope");
-    if (json_at(action, "nature") == NULL) return; /* from an older server */
+    if (json_at(action, "nature") == NULL) return; /* the server has an older version */
     printf("    %-18s %s, %s", "class", json_text_at(action, "nature"),
            cJSON_IsString(scope) ? scope->valuestring : "internal or external: undecided");
     if (between != NULL) printf(" (%s, %s)", between->child->valuestring, between->child->next->valuestring);
     printf("\n");
 }
 
-/* Prints the forces on quasi-velocities, and the temporal components unless they are 0. */
+/* Prints Q_0, the forces Theta on quasi-velocities, and Theta_0. Temporal components that are 0 or unknown are omitted. */
 static void print_quasi(const cJSON *action) {
     const cJSON *temporal = json_at(action, "temporal"), *quasi = json_at(action, "quasi_temporal");
     char label[200];

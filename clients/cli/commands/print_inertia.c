@@ -1,4 +1,4 @@
-/* print_inertia.c — prints masses and moments of inertia. */
+/* print_inertia.c — prints the result of the analysis `inertia` as text. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static void print_numbers(const char *what, const cJSON *first) {
     printf("\n");
 }
 
-/* Prints a number or, row by row, a matrix. */
+/* Prints a number on one line, or a matrix with one row on each line. */
 static void print_tensor(const char *what, const cJSON *tensor) {
     if (cJSON_IsNumber(tensor)) {
         printf("    %-30s %.9g\n", what, tensor->valuedouble);
@@ -26,7 +26,7 @@ static void print_inertia_item(const cJSON *item, const char *about) {
     print_numbers("centre of mass", json_first_at(item, "center"));
     print_tensor("inertia about the centre", json_at(item, "inertia"));
     print_numbers("principal moments", json_first_at(item, "principal"));
-    if (json_at(item, "axes") != NULL) print_tensor("principal axes, row by row", json_at(item, "axes"));
+    if (json_at(item, "axes") != NULL) print_tensor("principal axes (rows)", json_at(item, "axes"));
     print_tensor(transferred, json_at(item, "about"));
 }
 

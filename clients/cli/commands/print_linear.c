@@ -103,7 +103,7 @@ void cli_print_steady_motions(const cJSON *steady) {
         printf("\n");
         print_named("coordinates", json_at(e, "coordinates"));
         print_named("constant", json_at(e, "constant"));
-        if (cJSON_IsFalse(json_at(e, "kept"))) printf("  %-14s differ from the initial ones\n", "velocities");
+        if (cJSON_IsFalse(json_at(e, "kept"))) printf("  %-14s some differ from the initial values\n", "velocities");
         print_eigenvalues(json_at(e, "eigenvalues"));
         print_stability(e);
         if (cJSON_IsNull(json_at(e, "stable"))) printf("  %-14s stable\n", "linear theory");

@@ -1,4 +1,4 @@
-/* print_principles.c — prints the analyses of variational principles as text, from their JSON. */
+/* print_principles.c — prints the results of the analyses `gauss`, `hamilton`, `bracket` and `canonical` as text. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ void cli_print_bracket(const cJSON *bracket) {
     const cJSON *zero = json_at(bracket, "zero");
     printf("\nPoisson bracket\n  [%s, %s] = %s\n", json_text_at(bracket, "first"), json_text_at(bracket, "second"),
            json_text_at(bracket, "value"));
-    if (cJSON_IsNull(zero)) printf("  zero at random states, although algebra does not reduce it to 0\n");
+    if (cJSON_IsNull(zero)) printf("  0 at random states, but simplification does not prove that it is always 0\n");
 }
 
 void cli_print_canonical(const cJSON *canonical) {
@@ -50,5 +50,5 @@ void cli_print_canonical(const cJSON *canonical) {
     printf("%-38s %s\n", "  verdict",
            cJSON_IsTrue(verdict)    ? "canonical"
            : cJSON_IsFalse(verdict) ? "not canonical"
-                                    : "undecided: algebra does not decide this bracket");
+                                    : "undecided: simplification does not prove the value of this bracket");
 }

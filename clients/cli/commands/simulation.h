@@ -30,7 +30,7 @@ typedef int cli_answer_printer(void *context, const cJSON *answer);
 int cli_analyses(const cli_arguments *arguments, const api_analysis_options *options, cli_answer_printer *print,
                  void *context);
 
-/* Print parts of an analysis as text (print_linear.c, print_forces.c, print_displacements.c). */
+/* Print results of analyses as text to standard output (print_linear.c, print_forces.c, print_displacements.c). */
 void cli_print_steady_motions(const cJSON *steady);
 void cli_print_equilibria(const cJSON *list, const cJSON *search); /* `search`: NULL from an old server */
 void cli_print_linearization(const cJSON *linearization);
@@ -38,7 +38,7 @@ void cli_print_displacements(const cJSON *displacements);
 void cli_print_forces(const cJSON *answer);
 void cli_print_relaxation(const cJSON *r);
 
-/* Print analyses of principles as text (print_principles.c). */
+/* Print the results of the analyses `gauss`, `hamilton`, `bracket` and `canonical` as text (print_principles.c). */
 void cli_print_gauss(const cJSON *gauss);
 void cli_print_hamilton(const cJSON *hamilton);
 void cli_print_bracket(const cJSON *bracket);
