@@ -57,7 +57,8 @@ void assert_same(const fixture *f, const char *what, graph_node found, graph_nod
 /* Checks that binding fails with exactly one error, whose message contains `text`. */
 void assert_fault(const char *members, const char *text);
 
-/* Checks that the model of the description, or its run over one second, fails with an error that contains `text`. */
+/* Checks that the model cannot be created or that its run from t = 0 to 1 fails. An error message or its suggestion
+ * must contain `text`. */
 void assert_run_fault(const char *members, const char *text);
 
 /* Returns true if an error message or its suggestion contains `text`. */

@@ -6,8 +6,9 @@
 
 enum { RECORD_ROWS = 4000, RECORD_COLUMNS = 16, RECORD_EVENTS = 400, RECORD_IMPULSES = 4 };
 
-/* Impulse equations of well-conditioned systems have rounding errors of about 1e-15. States before the events are exact
- * if no force acts. */
+/* Tolerance of velocities and impulses at events. The rounding errors of well-conditioned impulse equations are
+ * about 1e-15. If no force acts, the velocities before an event are the initial velocities, without integration
+ * errors. */
 #define RECORD_EXACT 1e-12
 
 typedef struct event_record {
@@ -15,7 +16,7 @@ typedef struct event_record {
     double t, before[RECORD_COLUMNS], after[RECORD_COLUMNS], impulses[RECORD_IMPULSES]; /* NAN if not reported */
     /* number of rows before the event */
     size_t rows;
-    hamel_impact impact; /* its pointers are invalid, except those to the arrays below */
+    hamel_impact impact; /* valid pointers: `constraints`, `theorems`, and the names of constraints */
     hamel_impact_constraint constraints[RECORD_IMPULSES + 4];
     char constraint_names[RECORD_IMPULSES + 4][24];
     hamel_impact_theorem theorems[HAMEL_IMPACT_THEOREMS];
@@ -41,9 +42,10 @@ bool record_says(const record *r, const char *text); /* true if an error or its 
 bool record_warns(const record *r, const char *text);
 const double *record_end(const record *r); /* returns the last row */
 
-/* Functions about the impulses of an event. record_theorem returns NULL if the theorem does not apply. record_constraint
- * fails the test if the constraint does not act. assert_theorem checks that a theorem applies and holds, and the value of
- * its function. assert_impact_energy checks the kinetic energies and the work. */
+/* Functions for the impulses at an event. record_theorem returns NULL if the theorem does not apply.
+ * record_constraint fails the test if the constraint does not act during the impulses. assert_theorem checks that
+ * the theorem applies and holds, and that the value of its function is `actual`. assert_impact_energy checks the
+ * kinetic energies before and after the impulses, and that the reported work is their difference. */
 const hamel_impact_theorem *record_theorem(const event_record *h, const char *name);
 const hamel_impact_constraint *record_constraint(const event_record *h, const char *name);
 void assert_theorem(const event_record *h, const char *name, double actual);

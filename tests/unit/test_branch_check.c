@@ -61,8 +61,8 @@ static bool passes(const char *name, const char *method, double rtol, const char
     return status == HAMEL_OK;
 }
 
-/* Returns false for Routh's equations, because no coordinate is cyclic, and for Chaplygin's, because the constraints
- * contain all coordinates. */
+/* Returns false for the two formulations that do not support the linkage. Routh's equations need a cyclic
+ * coordinate. Chaplygin's equations need a coordinate that does not occur in the constraints. */
 static bool serves_linkage(const char *name) {
     return strcmp(name, "routh") != 0 && strcmp(name, "chaplygin") != 0;
 }

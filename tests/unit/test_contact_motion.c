@@ -1,4 +1,5 @@
-/* test_contact_motion.c — contact point, slip, rolling and pivoting of rolling joints against closed forms. */
+/* test_contact_motion.c — contact_point(), contact_slip(), contact_roll() and contact_pivot() of rolling joints,
+ * compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -16,9 +17,10 @@ static double at(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* A homogeneous ball of radius 0.5 rolls and pivots on a plane. No couple acts about the normal, and the ball moves
- * uniformly. The rolling velocity is n × v/r, and the contact point is below the centre. */
-static void a_ball_rolls_and_pivots_uniformly_on_a_plane(void **state) {
+/* A homogeneous ball of radius r = 0.5 rolls on the plane z = 0 with the normal n and rotates about n. No couple
+ * acts about n, so the velocity v of the centre and the rate about n are constant. The rolling velocity is n × v/r.
+ * The contact point is at the distance r below the centre. */
+static void a_ball_without_a_couple_rolls_and_pivots_at_constant_rates(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: -0.4}, {`name`: `z`, `initial`: 0.5},"
@@ -43,9 +45,10 @@ static void a_ball_rolls_and_pivots_uniformly_on_a_plane(void **state) {
     motion_free(&m);
 }
 
-/* A wheel rolls on a platform that moves with 3 m/s. At t = 0.5 the joint releases it, and the wheel slips with
- * x' + r p' − 3. In the plane there is no pivoting. */
-static void a_released_wheel_slips(void **state) {
+/* A wheel of radius r = 0.5 rolls on a platform that moves along x at the speed 3. At t = 0.5 an event deactivates
+ * the rolling constraint and sets x' = 2. After the event, the slip velocity is x' + r p' − 3 = 1. The pivoting
+ * velocity of a planar wheel is 0. */
+static void a_wheel_slips_after_its_rolling_constraint_is_deactivated(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `p`, `velocity`: 4}],"
                           "`bodies`: [{`name`: `W`, `mass`: 1, `inertia`: 0.2, `position`: [`x`, 0.5],"
@@ -64,7 +67,7 @@ static void a_released_wheel_slips(void **state) {
     motion_free(&m);
 }
 
-static void only_rolling_joints_have_contacts(void **state) {
+static void contact_pivot_requires_a_rolling_joint(void **state) {
     (void)state;
     static const char *const names[] = {"pin", "W", "nothing"};
     for (size_t i = 0; i < 3; i++) {
@@ -80,9 +83,9 @@ static void only_rolling_joints_have_contacts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ball_rolls_and_pivots_uniformly_on_a_plane),
-        cmocka_unit_test(a_released_wheel_slips),
-        cmocka_unit_test(only_rolling_joints_have_contacts),
+        cmocka_unit_test(a_ball_without_a_couple_rolls_and_pivots_at_constant_rates),
+        cmocka_unit_test(a_wheel_slips_after_its_rolling_constraint_is_deactivated),
+        cmocka_unit_test(contact_pivot_requires_a_rolling_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_displacements.c — engine/analyze/displacements.c, configuration.c and quasi_derivatives.c: virtual displacements,
- * virtual forms of constraints, and quasi-derivatives against textbooks and against finite differences. */
+/* test_displacements.c — engine/analyze/displacements.c, configuration.c and quasi_derivatives.c: virtual
+ * displacements, virtual forms of constraints, and quasi-derivatives, compared with textbooks and with independent
+ * derivations. */
 #include "engine/analyze/displacements.h"
 #include "engine/analyze/forces.h"
 #include "tests/unit/fixture.h"
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* A description with its equations and its displacements. */
+/* A description, its equations and its virtual displacements. close_study frees them. */
 typedef struct study {
     fixture f;
     hamel_displacements *found;
@@ -40,7 +41,8 @@ static const hamel_element_displacements *element_of(const study *s, const char 
     return NULL;
 }
 
-/* Parses a text, in which the displacements D(x) and the operators d/d(x) are read as x'. */
+/* Parses an expression. Displacements D(x) and operators d/d(x) in `text` are replaced by velocities x', which the
+ * parser supports. */
 static graph_node read_text(study *s, const char *text) {
     char *copy = calloc(strlen(text) + 1, 1), *to = copy;
     assert_non_null(copy);
@@ -64,7 +66,8 @@ static void expect_same(study *s, const char *what, const char *found, const cha
     assert_same(&s->f, what, read_text(s, found), fixture_node(&s->f, expected));
 }
 
-/* Checks the vector of `of`, or the vector of the time if `of` is NULL. */
+/* Checks the partial velocity vector of the coordinate or quasi-velocity `of`. If `of` is NULL, checks the partial
+ * derivative with respect to time. `expected` ends early with NULL for vectors in the plane. */
 static void expect_vector(study *s, const hamel_vectors *vectors, const char *of, const char *const expected[3]) {
     const hamel_vector *vector = of ? NULL : &vectors->time;
     for (size_t k = 0; k < vectors->count && of; k++)
@@ -81,9 +84,9 @@ static const hamel_virtual_constraint *constraint_of(const study *s, const char 
     return NULL;
 }
 
-/* Papastavridis, example 2.5.1 (i): a particle on a line that turns with φ = f(t). dr has a part with dt, δr has only
- * the direction of the line. */
-static void a_line_that_turns_separates_real_and_virtual_displacements(void **state) {
+/* Papastavridis, example 2.5.1 (i): a particle on a line that rotates with the angle φ = f(t). The real displacement
+ * dr contains a term in dt. The virtual displacement δr is parallel to the line. */
+static void real_and_virtual_displacements_differ_on_a_rotating_line(void **state) {
     (void)state;
     study s;
     open_study(&s, "`parameters`: {`w`: 2}, `coordinates`: [{`name`: `r`, `initial`: 1}],"
@@ -99,9 +102,9 @@ static void a_line_that_turns_separates_real_and_virtual_displacements(void **st
     close_study(&s);
 }
 
-/* Papastavridis, example 2.5.1 (ii): a particle on a wedge that moves with x = f(t). δr is along the slope; dr is the sum
- * of δr and the transport by the wedge. */
-static void a_wedge_that_moves_adds_transport_to_the_real_displacement(void **state) {
+/* Papastavridis, example 2.5.1 (ii): a particle on a wedge that moves by x = f(t). δr is parallel to the slope. dr
+ * is the sum of a displacement along the slope and of the displacement of the wedge. */
+static void virtual_displacements_on_a_moving_wedge_follow_its_slope(void **state) {
     (void)state;
     study s;
     open_study(&s, "`parameters`: {`a`: 0.4}, `coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: "
@@ -123,8 +126,9 @@ static void a_wedge_that_moves_adds_transport_to_the_real_displacement(void **st
     close_study(&s);
 }
 
-/* Papastavridis, example 2.5.2 (ii): δX = δX_P − δφ (Y − Y_P), δY = δY_P + δφ (X − X_P) for a point of a rigid body. */
-static void a_point_of_a_rigid_body_moves_with_pole_and_angle(void **state) {
+/* Papastavridis, example 2.5.2 (ii): a point (X, Y) of a rigid body with the pole P and the angle φ has δX = δX_P −
+ * δφ (Y − Y_P) and δY = δY_P + δφ (X − X_P). */
+static void displacements_of_a_rigid_body_depend_on_its_pole_and_angle(void **state) {
     (void)state;
     study s;
     open_study(&s, "`coordinates`: [`X`, `Y`, {`name`: `f`, `initial`: 0.3}], `bodies`: [{`name`: `B`, `mass`: 1,"
@@ -140,9 +144,10 @@ static void a_point_of_a_rigid_body_moves_with_pole_and_angle(void **state) {
     close_study(&s);
 }
 
-/* Baruh, example 4.5: a disk rolls on a rod. In the axes of the rod, δr_G = −R (δφ + δθ) i + (L − R φ) δθ j. The test
- * turns this vector by θ. */
-static void a_disk_on_a_rod_has_the_displacement_of_baruh(void **state) {
+/* Baruh, example 4.5: a disk of radius R rolls on a rod of length L and angle θ. In the axes i, j of the rod, the
+ * centre of the disk has δr_G = −R (δφ + δθ) i + (L − R φ) δθ j. The test rotates this vector by θ into the inertial
+ * axes. */
+static void a_disk_on_a_rod_has_the_published_displacement(void **state) {
     (void)state;
     study s;
     open_study(&s, "`parameters`: {`R`: 0.1, `L`: 1}, `coordinates`: [{`name`: `a`, `initial`: 0.3}, `f`],"
@@ -154,8 +159,9 @@ static void a_disk_on_a_rod_has_the_displacement_of_baruh(void **state) {
     close_study(&s);
 }
 
-/* Papastavridis, section 1.12: ω = φ' e_z + θ' e_N + ψ' e_z', with the sequence z-x-z. */
-static void a_rotation_has_the_euler_axes_as_vectors(void **state) {
+/* Papastavridis, section 1.12: ω = φ' e_z + θ' e_N + ψ' e_z' for the Euler sequence z-x-z, where e_N is the line of
+ * nodes. The test compares the components in inertial axes and in body axes. */
+static void the_vectors_of_a_rotation_are_the_euler_axes(void **state) {
     (void)state;
     study s;
     open_study(&s, "`coordinates`: [{`name`: `p`, `initial`: 0.3}, {`name`: `h`, `initial`: 0.8}, `s`],"
@@ -171,9 +177,10 @@ static void a_rotation_has_the_euler_axes_as_vectors(void **state) {
     close_study(&s);
 }
 
-/* The rules of the four kinds of constraints. Chetaev's rule (Papastavridis, introduction, 5): x' δx + y' δy = z' δz
- * for x'² + y'² = z'². */
-static void each_kind_of_constraint_has_its_rule(void **state) {
+/* The virtual form of a holonomic constraint follows from its gradient. Nonlinear nonholonomic constraints require
+ * Chetaev's rule, and acceleration constraints require Appell's rule (Papastavridis, introduction, 5). For x'² + y'²
+ * = z'², Chetaev's rule gives x' δx + y' δy = z' δz. */
+static void three_kinds_of_constraints_have_their_rules_for_virtual_forms(void **state) {
     (void)state;
     study s;
     open_study(&s, "`coordinates`: [{`name`: `x`, `initial`: 0.6, `velocity`: 0.8}, {`name`: `y`, `initial`: 0.8,"
@@ -207,9 +214,10 @@ static const char *const ball_on_turntable =
     "{`name`: `u4`, `definition`: `sin(ph)*th' - cos(ph)*sin(th)*ps'`},"
     "{`name`: `u5`, `definition`: `ph' + cos(th)*ps'`}]";
 
-/* Papastavridis, example 2.13.6: a ball on a turntable. X' = u1 + r u4 − W Y, so ε_1 = i, ε_4 = r i, ε_0 = −W Y i + W X
- * j, and the rotation has ε_3 = i, ε_4 = j, ε_5 = k. */
-static void quasi_velocities_have_their_own_vectors(void **state) {
+/* Papastavridis, example 2.13.6: a ball on a turntable. X' = u1 + r u4 − W Y and Y' = u2 − r u3 + W X give the
+ * vectors ε_1 = i, ε_3 = −r j, ε_4 = r i and ε_0 = −W Y i + W X j of the position. The vectors of the rotation are
+ * ε_3 = i, ε_4 = j and ε_5 = k. */
+static void quasi_velocities_have_the_published_vectors(void **state) {
     (void)state;
     study s;
     open_study(&s, ball_on_turntable);
@@ -231,18 +239,20 @@ static const char *derivative_text(const study *s, const char *of) {
     return NULL;
 }
 
-/* Returns the sum of the coefficients of ∂/∂x times x', of an operator; *time: whether it contains ∂/∂t. */
+/* Returns the sum of x' times the coefficient of ∂/∂x in the quasi-derivative `of`. *time is true if the
+ * quasi-derivative contains ∂/∂t. */
 static graph_node operator_field(study *s, const char *of, bool *time) {
     char text[2000];
     snprintf(text, sizeof text, "%s", derivative_text(s, of));
     char *end = strstr(text, "d/d(t)"); /* the last term */
     *time = end != NULL;
     if (end == text) return graph_number(s->f.system->graph, 0);
-    if (end) end[-3] = '\0'; /* removes " + d/d(t)" */
+    if (end) end[-3] = '\0'; /* ends the text before " + d/d(t)" */
     return read_text(s, text);
 }
 
-/* Applies an operator to a node. */
+/* Returns the derivative of `node` by the operator whose coefficients are those of the velocities in `field`. If
+ * `time` is true, the operator also contains ∂/∂t. */
 static graph_node apply_operator(study *s, graph_node field, bool time, graph_node node) {
     graph *g = s->f.system->graph;
     graph_node sum = time ? graph_partial(g, node, graph_symbol(g, SYMBOL_TIME, 0)) : graph_number(g, 0);
@@ -253,7 +263,8 @@ static graph_node apply_operator(study *s, graph_node field, bool time, graph_no
     return sum;
 }
 
-/* Returns the commutator as printed, with each operator replaced by its own text. */
+/* Returns the listed commutator in the form of operator_field. Each quasi-derivative in its expression is replaced
+ * by the text of this quasi-derivative. Commutators that are not listed are 0. */
 static graph_node printed_commutator(study *s, const char *first, const char *second) {
     for (size_t k = 0; k < s->found->commutator_count; k++) {
         const hamel_commutator *c = &s->found->commutators[k];
@@ -276,7 +287,8 @@ static graph_node printed_commutator(study *s, const char *first, const char *se
     return graph_number(s->f.system->graph, 0);
 }
 
-/* Papastavridis 2.10.20: [∂/∂θ_r, ∂/∂θ_l] = Σ γ^b_rl ∂/∂θ_b, for all pairs, also with the operator of the time. */
+/* Papastavridis 2.10.20: [∂/∂θ_r, ∂/∂θ_l] = Σ γ^b_rl ∂/∂θ_b. The test applies both sides to all coordinates, for all
+ * pairs of quasi-derivatives including ∂/∂θ_0. */
 static void commutators_are_sums_of_quasi_derivatives(void **state) {
     (void)state;
     study s;
@@ -302,7 +314,7 @@ static void commutators_are_sums_of_quasi_derivatives(void **state) {
     close_study(&s);
 }
 
-/* Returns the node of an entry, or 0. */
+/* Returns the value for a coordinate in a sparse vector. Coordinates that are not listed have the value 0. */
 static graph_node entry_of(study *s, const hamel_entries *entries, size_t coordinate) {
     for (size_t k = 0; k < entries->count; k++)
         if (strcmp(entries->items[k].coordinate, s->f.system->coordinates[coordinate].name) == 0)
@@ -310,8 +322,9 @@ static graph_node entry_of(study *s, const hamel_entries *entries, size_t coordi
     return graph_number(s->f.system->graph, 0);
 }
 
-/* Papastavridis 2.7 and 2.11.19: each row a_D of constraint coefficients is orthogonal to each tangent A_I, and the
- * velocities at rest of the independent coordinates satisfy the constraints: Σ a_Dk A_k + a_D = 0. */
+/* Papastavridis 2.7 and 2.11.19: each normal a_D, the coefficients of one constraint, is orthogonal to each tangent
+ * A_I. The drift A_0 contains the velocities that remain if all independent velocities are 0. It satisfies the
+ * constraints: Σ a_Dk A_0k + a_D = 0. */
 static void tangents_are_orthogonal_to_normals(void **state) {
     (void)state;
     study s;
@@ -333,9 +346,10 @@ static void tangents_are_orthogonal_to_normals(void **state) {
     close_study(&s);
 }
 
-/* Papastavridis 2.4: constraints whose gradients are independent are regular, and their functions and the other
- * coordinates are adapted coordinates. A parallelogram that is folded flat is a singular configuration, at which two
- * branches meet; the gradients do not show how many. */
+/* Papastavridis 2.4: constraints with independent gradients are regular. The constraint functions and the
+ * independent coordinates are then adapted coordinates. The constraint x y = 0 has a singular configuration at the
+ * origin, where two branches meet. The analysis reports the number of branches as undecided, because the gradients
+ * do not determine it. */
 static void regular_constraints_have_adapted_coordinates(void **state) {
     (void)state;
     study s;
@@ -356,12 +370,13 @@ static void regular_constraints_have_adapted_coordinates(void **state) {
     close_study(&s);
     open_study(&s, "`coordinates`: [{`name`: `x`, `initial`: 0}, {`name`: `y`, `initial`: 1}],"
                    "`kinetic_energy`: `x'^2 + y'^2`, `constraints`: [{`name`: `cross`, `equation`: `(x*y)^2 = 0`}]");
-    assert_int_equal(s.found->branches, 0); /* the gradient vanishes on both branches, but not off the constraint */
+    /* the gradient vanishes at every configuration that satisfies the constraint */
+    assert_int_equal(s.found->branches, 0);
     close_study(&s);
 }
 
-/* Papastavridis, problem 2.11.1: for q_D' = Σ b_DI q_I' the vectors β_I are e_I + Σ b_DI e_D. Here a knife edge has
- * y' = tan(f) x'. */
+/* Papastavridis, problem 2.11.1: constraints q_D' = Σ b_DI q_I' give the vectors β_I = e_I + Σ b_DI e_D. A knife
+ * edge has y' = tan(f) x', so β_x = e_x + tan(f) e_y. */
 static void vectors_of_independent_coordinates_follow_the_constraint(void **state) {
     (void)state;
     study s;
@@ -375,9 +390,9 @@ static void vectors_of_independent_coordinates_follow_the_constraint(void **stat
     close_study(&s);
 }
 
-/* A description without elements and constraints has an empty answer. The exact list of quasi-velocities is refused
- * above the bound on the number of coordinates. */
-static void bounds_are_reported(void **state) {
+/* A system without elements, constraints and quasi-velocities has empty lists. Above 12 coordinates,
+ * quasi-derivatives are omitted, and quasi_omitted is true. */
+static void quasi_derivatives_are_omitted_above_the_bound_on_coordinates(void **state) {
     (void)state;
     study s;
     open_study(&s, "`coordinates`: [`x`], `kinetic_energy`: `x'^2`");
@@ -391,7 +406,7 @@ static void bounds_are_reported(void **state) {
     close_study(&s);
 }
 
-/* The same forms in LaTeX, and a force with its multiplier. */
+/* Displacements, a constraint, a quasi-derivative and a reaction in LaTeX. */
 static void expressions_are_written_in_latex(void **state) {
     (void)state;
     fixture f;
@@ -419,18 +434,18 @@ static void expressions_are_written_in_latex(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_that_turns_separates_real_and_virtual_displacements),
-        cmocka_unit_test(a_wedge_that_moves_adds_transport_to_the_real_displacement),
-        cmocka_unit_test(a_point_of_a_rigid_body_moves_with_pole_and_angle),
-        cmocka_unit_test(a_disk_on_a_rod_has_the_displacement_of_baruh),
-        cmocka_unit_test(a_rotation_has_the_euler_axes_as_vectors),
-        cmocka_unit_test(each_kind_of_constraint_has_its_rule),
-        cmocka_unit_test(quasi_velocities_have_their_own_vectors),
+        cmocka_unit_test(real_and_virtual_displacements_differ_on_a_rotating_line),
+        cmocka_unit_test(virtual_displacements_on_a_moving_wedge_follow_its_slope),
+        cmocka_unit_test(displacements_of_a_rigid_body_depend_on_its_pole_and_angle),
+        cmocka_unit_test(a_disk_on_a_rod_has_the_published_displacement),
+        cmocka_unit_test(the_vectors_of_a_rotation_are_the_euler_axes),
+        cmocka_unit_test(three_kinds_of_constraints_have_their_rules_for_virtual_forms),
+        cmocka_unit_test(quasi_velocities_have_the_published_vectors),
         cmocka_unit_test(commutators_are_sums_of_quasi_derivatives),
         cmocka_unit_test(tangents_are_orthogonal_to_normals),
         cmocka_unit_test(regular_constraints_have_adapted_coordinates),
         cmocka_unit_test(vectors_of_independent_coordinates_follow_the_constraint),
-        cmocka_unit_test(bounds_are_reported),
+        cmocka_unit_test(quasi_derivatives_are_omitted_above_the_bound_on_coordinates),
         cmocka_unit_test(expressions_are_written_in_latex),
     };
     return cmocka_run_group_tests_name("displacements", tests, NULL, NULL);

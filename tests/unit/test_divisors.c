@@ -152,8 +152,9 @@ static void generated_c_stops_at_the_zero_of_a_divisor(void **state) {
     }
 }
 
-/* A blade that rotates, one that starts where the divisor is negative, and one whose rotation is prescribed. Without
- * quasi-velocities, the constraints of these systems are solved for the same velocity. */
+/* Three of the passages: a blade that rotates, a blade that starts where the divisor is negative, and a blade whose
+ * angle is prescribed. Hadamard's, Voronets' and Chaplygin's equations solve the constraints of these systems for
+ * y', and so do the other formulations with the declared quasi-velocities. */
 static void solved_forms_stop_at_the_zero_of_a_divisor(void **state) {
     static const char *const solved_forms[] = {"hadamard", "voronets", "chaplygin"};
     static const size_t blades[] = {0, 5, 6};

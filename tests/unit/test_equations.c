@@ -1,5 +1,5 @@
-/* test_equations.c — engine/equations/equations.c: the entries of written equations agree with the text, in all
- * formulations. */
+/* test_equations.c — engine/equations/equations.c: the list of entries of written equations contains the same
+ * quantities as their text, in all formulations that support the examples. */
 #include "tests/unit/written_text.h"
 
 #include <setjmp.h>
@@ -11,12 +11,13 @@
 
 #include <cmocka.h>
 
-/* The momentum of x[2] is constant. Two forces act on x[1]. */
+/* Two coordinates of one indexed family. No force acts on x[2], so its momentum is constant. A potential force and a
+ * damping force act on x[1]. */
 #define FAMILY                                                                                                        \
     "{`hamel`: 1, `coordinates`: [{`for`: `i = 1..2`, `name`: `x[i]`}], `kinetic_energy`: `sum(i, 1, 2, x[i]'^2)/2`," \
     "`potential_energy`: `x[1]`, `generalized_forces`: {`x[1]`: `-x[1]'`}, `simulation`: {`stop`: 1}}"
 
-static void the_rate_of_an_indexed_variable_is_written_if_it_is_0(void **state) {
+static void a_zero_rate_of_an_indexed_momentum_is_written(void **state) {
     (void)state;
     written_example e;
     written_open(&e, FAMILY, "hamilton");
@@ -26,7 +27,7 @@ static void the_rate_of_an_indexed_variable_is_written_if_it_is_0(void **state) 
     written_close(&e);
 }
 
-static void latex_has_all_indices_of_an_entry_with_indexed_names(void **state) {
+static void entries_have_all_their_indices_in_latex_if_coordinate_names_are_indexed(void **state) {
     (void)state;
     written_example e;
     written_open(&e, FAMILY, "gauss");
@@ -38,7 +39,7 @@ static void latex_has_all_indices_of_an_entry_with_indexed_names(void **state) {
     written_close(&e);
 }
 
-static void coefficients_have_symbols_and_indices(void **state) {
+static void coefficients_of_hamel_have_a_symbol_and_three_indices(void **state) {
     (void)state;
     written_example e;
     hamel_written *w = NULL;
@@ -55,7 +56,8 @@ static void coefficients_have_symbols_and_indices(void **state) {
     written_close(&e);
 }
 
-/* Returns the line that the text contains for an entry, such as "M[x, y] = m". The caller frees it. */
+/* Returns the line of the text that defines the entry, such as "M[x, y] = m", between newlines. The caller frees the
+ * line. */
 static char *line_of_entry(const hamel_written_entry *e) {
     bool is_force = strcmp(e->symbol, "Q") == 0;
     const char *const *i = e->indices, *separator = i[2] || is_force ? "; " : ", ";
@@ -71,8 +73,10 @@ static char *line_of_entry(const hamel_written_entry *e) {
     return line;
 }
 
-/* Each entry is a line of the text, and each line that does not begin with the name of an equation is an entry. */
-static void entries_are_the_quantities_that_the_text_defines(void **state) {
+/* The text must define each entry in one line. The text must not contain other definitions: lines that begin with
+ * the name of an equation and a colon are equations, and lines that begin with # are comments. Formulations that do
+ * not support an example are skipped. */
+static void entries_and_text_define_the_same_quantities(void **state) {
     static const char *const examples[] = {"cartesian_pendulum", "papastavridis_2_13_7_rolling_disk", "heavy_top"};
     (void)state;
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
@@ -99,7 +103,7 @@ static void entries_are_the_quantities_that_the_text_defines(void **state) {
         }
 }
 
-static void c_code_has_no_entries(void **state) {
+static void equations_written_as_c_have_no_entries(void **state) {
     (void)state;
     written_example e;
     hamel_written *w = NULL;
@@ -113,11 +117,11 @@ static void c_code_has_no_entries(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries_are_the_quantities_that_the_text_defines),
-        cmocka_unit_test(c_code_has_no_entries),
-        cmocka_unit_test(coefficients_have_symbols_and_indices),
-        cmocka_unit_test(the_rate_of_an_indexed_variable_is_written_if_it_is_0),
-        cmocka_unit_test(latex_has_all_indices_of_an_entry_with_indexed_names),
+        cmocka_unit_test(entries_and_text_define_the_same_quantities),
+        cmocka_unit_test(equations_written_as_c_have_no_entries),
+        cmocka_unit_test(coefficients_of_hamel_have_a_symbol_and_three_indices),
+        cmocka_unit_test(a_zero_rate_of_an_indexed_momentum_is_written),
+        cmocka_unit_test(entries_have_all_their_indices_in_latex_if_coordinate_names_are_indexed),
     };
     return cmocka_run_group_tests_name("equations", tests, NULL, NULL);
 }

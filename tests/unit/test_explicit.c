@@ -551,7 +551,7 @@ static void functions_that_are_not_quadratic_are_rejected(void **state) {
     assert_rejected("heavy_top", "hamilton", HAMEL_NOTATION_TEXT, "Hamilton's equations have no explicit form");
 }
 
-static void the_explicit_form_cannot_be_written_as_c(void **state) {
+static void the_explicit_form_is_rejected_in_c_notation(void **state) {
     (void)state;
     assert_rejected("heavy_top", "lagrange", HAMEL_NOTATION_C, "the explicit form cannot be written as C");
 }
@@ -569,7 +569,7 @@ int main(void) {
         cmocka_unit_test(the_entries_of_all_examples_give_their_energies_and_accelerations),
         cmocka_unit_test(the_parts_of_all_examples_give_the_routhian_and_the_restricted_energy),
         cmocka_unit_test(parts_beyond_the_work_budget_are_omitted),
-        cmocka_unit_test(the_explicit_form_cannot_be_written_as_c),
+        cmocka_unit_test(the_explicit_form_is_rejected_in_c_notation),
         cmocka_unit_test(functions_that_are_not_quadratic_are_rejected),
     };
     return cmocka_run_group_tests_name("explicit", tests, NULL, NULL);

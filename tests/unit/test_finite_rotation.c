@@ -1,5 +1,5 @@
-/* test_finite_rotation.c — angle, axis and Gibbs vector of rotations against the logarithm of matrices and Rodrigues'
- * composition. */
+/* test_finite_rotation.c — rotation_angle(), rotation_axis() and gibbs_vector(), compared with the logarithm of
+ * rotation matrices and with Rodrigues' composition. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 #include "tests/unit/random.h"
@@ -28,7 +28,9 @@ static void elementary(int axis, double angle, double out[9]) {
     out[3 * k + i] = sin(angle);
 }
 
-/* Runs a body B in a frame A and returns the outputs of the first row: x (angle), n1..n3, g1..g3, relative to `to`. */
+/* Runs a body B whose position and orientation are relative to a frame A. out = {angle, 3 components of the axis, 3
+ * components of the Gibbs vector} in the first row. `to` is ", A" for the rotation relative to A, or "" for the
+ * rotation relative to the inertial frame. */
 static void outputs_of(const char *frame, const char *body, const char *to, double out[7]) {
     char text[2000];
     snprintf(text, sizeof text,
@@ -43,7 +45,8 @@ static void outputs_of(const char *frame, const char *body, const char *to, doub
     motion_free(&m);
 }
 
-/* Compares with log R: cos x = (tr R − 1)/2, and n sin x is the axial vector of (R − Rᵀ)/2. */
+/* Compares the outputs with log R, where R is a rotation matrix in row-major order. The angle x satisfies cos x =
+ * (tr R − 1)/2, and n sin x is the axial vector of (R − Rᵀ)/2. The Gibbs vector is n tan(x/2). */
 static void assert_is_logarithm(const char *what, const double R[9], const double out[7]) {
     double x = acos((R[0] + R[4] + R[8] - 1) / 2);
     double n[3] = {(R[7] - R[5]) / (2 * sin(x)), (R[2] - R[6]) / (2 * sin(x)), (R[3] - R[1]) / (2 * sin(x))};
@@ -54,7 +57,7 @@ static void assert_is_logarithm(const char *what, const double R[9], const doubl
     }
 }
 
-static void every_euler_sequence_gives_the_logarithm_of_its_matrix(void **state) {
+static void rotations_of_every_euler_sequence_are_the_logarithms_of_their_matrices(void **state) {
     (void)state;
     uint64_t seed = 5;
     for (int k = 0; k < 27; k++) {
@@ -73,15 +76,17 @@ static void every_euler_sequence_gives_the_logarithm_of_its_matrix(void **state)
     }
 }
 
-/* The quaternions of A and of B in A; the rotation of B is first that of B in A, then that of A. */
+/* Unit quaternions of the frame A and of the body B relative to A. */
 static const double QA[4] = {0.5, 0.5, -0.1, 0.7}, QB[4] = {0.8, -0.36, 0.48, 0};
 
 static void write_quaternion(char *text, size_t size, const double q[4]) {
     snprintf(text, size, "`quaternion`: [%.17g, %.17g, %.17g, %.17g]", q[0], q[1], q[2], q[3]);
 }
 
-/* γ = (γ1 + γ2 + γ2 × γ1)/(1 − γ1·γ2) for the rotation 1 followed by 2 (Papastavridis 1.10, Rodrigues). */
-static void gibbs_vectors_are_composed_by_rodrigues_formula(void **state) {
+/* The Gibbs vector of the rotation 1 followed by the rotation 2 is γ = (γ1 + γ2 + γ2 × γ1)/(1 − γ1·γ2)
+ * (Papastavridis 1.10, Rodrigues). In inertial axes, the rotation of B relative to A comes first, and the rotation
+ * of A second. */
+static void gibbs_vectors_of_two_rotations_satisfy_the_formula_of_rodrigues(void **state) {
     (void)state;
     char frame[200], body[200];
     double whole[7], relative[7], first[3], second[3];
@@ -103,8 +108,9 @@ static void gibbs_vectors_are_composed_by_rodrigues_formula(void **state) {
     assert_near("relative angle", relative[0], 2 * acos(0.8), 1e-14);
 }
 
-/* At half a turn R − Rᵀ vanishes, and the axis follows from R + Rᵀ. Near a full turn, x has no rounding of 1 − cos. */
-static void half_turns_and_small_turns_are_accurate(void **state) {
+/* At an angle of π, R − Rᵀ vanishes, so the axis cannot be computed from R − Rᵀ alone. At small angles, acos((tr R −
+ * 1)/2) loses half of the digits, because tr R rounds to 3. The outputs must have neither error. */
+static void angle_and_axis_are_accurate_near_pi_and_near_zero(void **state) {
     (void)state;
     char text[200];
     static const double n[3] = {-0.6, 0, 0.8};
@@ -113,13 +119,15 @@ static void half_turns_and_small_turns_are_accurate(void **state) {
         for (int i = 0; i < 3; i++) q[1 + i] = n[i] * sin(x / 2);
         write_quaternion(text, sizeof text, q);
         outputs_of("`angle`: 0", text, "", out);
-        assert_near("angle", out[0] / x, 1, 1e-15); /* assert_near is absolute below 1 */
+        /* The quotient is compared, because the tolerance of assert_near is absolute for values below 1. */
+        assert_near("angle", out[0] / x, 1, 1e-15);
         for (int i = 0; i < 3; i++) assert_near("axis", out[1 + i], n[i], 1e-14);
     }
 }
 
-/* The angle of a planar body is known modulo a full turn; its axis is then e3 or −e3. */
-static void a_planar_body_rotates_about_the_third_axis(void **state) {
+/* rotation_angle() of a planar body is the absolute value of its angle modulo 2π, between 0 and π. The axis is e3 or
+ * −e3. */
+static void a_planar_body_rotates_about_the_normal_of_the_plane(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `p`, `initial`: 0.5, `velocity`: 2}], `bodies`: [{`name`: `B`,"
                           "`mass`: 1, `inertia`: 1, `position`: [0, 0], `orientation`: {`angle`: `p`}}],"
@@ -139,10 +147,10 @@ static void a_planar_body_rotates_about_the_third_axis(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_euler_sequence_gives_the_logarithm_of_its_matrix),
-        cmocka_unit_test(gibbs_vectors_are_composed_by_rodrigues_formula),
-        cmocka_unit_test(half_turns_and_small_turns_are_accurate),
-        cmocka_unit_test(a_planar_body_rotates_about_the_third_axis),
+        cmocka_unit_test(rotations_of_every_euler_sequence_are_the_logarithms_of_their_matrices),
+        cmocka_unit_test(gibbs_vectors_of_two_rotations_satisfy_the_formula_of_rodrigues),
+        cmocka_unit_test(angle_and_axis_are_accurate_near_pi_and_near_zero),
+        cmocka_unit_test(a_planar_body_rotates_about_the_normal_of_the_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_friction_couples.c — rolling and pivoting friction of rolling joints against closed forms. */
+/* test_friction_couples.c — rolling and pivoting friction of rolling joints, compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -16,7 +16,8 @@ static double at(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* A wheel of mass 2, radius 0.5 and moment 0.3 on a slope of the angle b, with gravity turned instead of the plane. */
+/* A wheel of mass m = 2, radius r = 0.5 and moment of inertia I = 0.3 rolls on the line y = 0. An inclined gravity
+ * (g sin b, −g cos b) represents a slope of angle b. The coefficient of rolling friction e is a length. */
 #define WHEEL(gravity, speed, friction)                                                                         \
     "`coordinates`: [{`name`: `x`, `velocity`: " speed "}, {`name`: `y`, `initial`: 0.5},"                      \
     "{`name`: `p`, `velocity`: `-2*(" speed ")`}], `gravity`: " gravity ", `bodies`: [{`name`: `W`, `mass`: 2," \
@@ -25,9 +26,9 @@ static double at(const motion *m, size_t row, const char *name) {
     "`normal`: [0, 1], `friction`: {" friction "}}], `outputs`: {`N`: `lambda(J.2)`, `a`: `x''`,"               \
     "`M`: `nonideal(p)`, `w`: `contact_roll(J, 3)`}"
 
-/* On a horizontal plane (I + m r²) p'' = e N against the motion, with N = m g = 20: x'' = −e m g r/(I + m r²), until the
- * wheel stops and stays at rest. Papastavridis 1.18. */
-static void a_rolling_wheel_is_stopped_by_the_couple(void **state) {
+/* Papastavridis 1.18, on a horizontal line: the friction couple e N with N = m g = 20 opposes the rotation. Until
+ * the wheel stops, x'' = −e m g r/(I + m r²). Then it remains at rest. */
+static void a_rolling_wheel_is_stopped_by_its_friction_couple(void **state) {
     (void)state;
     static const double a = -0.03 * 20 * 0.5 / 0.8, stop = 0.4 / (0.03 * 20 * 0.5 / 0.8);
     motion m = motion_run(WHEEL("[0, -10]", "0.4", "`rolling`: 0.03"), RUN);
@@ -43,21 +44,22 @@ static void a_rolling_wheel_is_stopped_by_the_couple(void **state) {
     motion_free(&m);
 }
 
-/* A wheel at rest on a slope starts if m g sin b r > e m g cos b, tan b > e/r = 0.06. */
-static void a_wheel_rests_on_a_gentle_slope(void **state) {
+/* A wheel at rest on a slope starts to roll if m g r sin b > e m g cos b, that is, if tan b > e/r = 0.06. The two
+ * cases have tan b = 0.05 and 0.07. */
+static void a_wheel_starts_to_roll_only_on_a_slope_above_the_limit(void **state) {
     (void)state;
     static const double steep = (2 * 0.7 * 0.5 - 0.03 * 20) * 0.5 / 0.8;
     motion rests = motion_run(WHEEL("[0.5, -10]", "0", "`rolling`: 0.03"), RUN);
     assert_near("rests", motion_last(&rests, "x"), 0, 1e-9);
-    assert_near("couple", motion_last(&rests, "M"), 2 * 0.5 * 0.5, 1e-9); /* m g_x r holds the wheel */
+    assert_near("couple", motion_last(&rests, "M"), 2 * 0.5 * 0.5, 1e-9); /* the couple m g_x r balances gravity */
     motion_free(&rests);
     motion rolls = motion_run(WHEEL("[0.7, -10]", "0", "`rolling`: 0.03"), RUN);
     assert_near("rolls", motion_last(&rolls, "x"), steep * 2, 1e-8);
     motion_free(&rolls);
 }
 
-/* The couple of regularized friction is e N w/sqrt(w² + w0²). */
-static void a_regularized_couple_depends_on_the_speed(void **state) {
+/* With the regularization speed w0, the couple is e N w/sqrt(w² + w0²) at the rolling rate w. */
+static void a_regularized_couple_depends_on_the_rolling_rate(void **state) {
     (void)state;
     motion m = motion_run(WHEEL("[0, -10]", "0.4", "`rolling`: 0.03, `regularization`: 0.5"), RUN);
     for (size_t row = 0; row < m.row_count; row++) {
@@ -67,7 +69,8 @@ static void a_regularized_couple_depends_on_the_speed(void **state) {
     motion_free(&m);
 }
 
-/* A ball of radius 0.5 on a plane z = const. */
+/* A ball of mass m = 2, radius r = 0.5 and moment of inertia I = 0.2 rolls on the plane z = 0. `rates` contains the
+ * initial components of the angular velocity. */
 #define BALL(rates, friction)                                                                                      \
     "`coordinates`: [{`name`: `x`}, {`name`: `y`}, {`name`: `z`, `initial`: 0.5}, {`name`: `a`, `initial`: 1},"    \
     "{`name`: `b`}, {`name`: `c`}, {`name`: `d`}], `quasi_velocities`: [" rates "],"                               \
@@ -78,8 +81,9 @@ static void a_regularized_couple_depends_on_the_speed(void **state) {
     "`R1`: `contact_roll(J, 1)`, `R2`: `contact_roll(J, 2)`}"
 #define SPIN(i, rate) "{`name`: `w" #i "`, `definition`: `angular_velocity(B, " #i ")`, `initial`: " rate "}"
 
-/* A ball that spins on the spot: I w' = −e m g, so that it stops at t = I w/(e m g) = 1.5. */
-static void a_spinning_ball_is_stopped_by_the_pivoting_couple(void **state) {
+/* The centre is at rest, and the ball rotates about the normal at w = 3. With the pivoting coefficient e = 0.02, I
+ * w' = −e m g, so the ball stops at t = I w/(e m g) = 1.5. */
+static void a_spinning_ball_is_stopped_by_pivoting_friction(void **state) {
     (void)state;
     motion m = motion_run(BALL(SPIN(1, "0") "," SPIN(2, "0") "," SPIN(3, "3"), "`pivoting`: 0.02"), RUN);
     for (size_t row = 0; row < m.row_count; row++) {
@@ -90,9 +94,10 @@ static void a_spinning_ball_is_stopped_by_the_pivoting_couple(void **state) {
     motion_free(&m);
 }
 
-/* A ball that rolls obliquely and pivots: the couple of rolling decelerates the rolling velocity along its direction by
- * e m g/(I + m r²) = 0.01·20/0.7, and the pivoting velocity does not change. */
-static void a_rolling_ball_is_decelerated_along_its_path(void **state) {
+/* The ball rolls in a direction between the axes and also rotates about the normal. The rolling couple reduces the
+ * rolling rate by e m g/(I + m r²) = 0.01·20/0.7 per unit of time. The direction of rolling and the pivoting rate do
+ * not change. */
+static void rolling_friction_reduces_the_rate_of_a_ball_but_not_its_direction(void **state) {
     (void)state;
     static const double rate = 0.01 * 20 / 0.7;
     motion m = motion_run(BALL(SPIN(1, "0.3") "," SPIN(2, "0.4") "," SPIN(3, "1"), "`rolling`: 0.01"), RUN);
@@ -105,7 +110,7 @@ static void a_rolling_ball_is_decelerated_along_its_path(void **state) {
     motion_free(&m);
 }
 
-static void couples_that_are_unknown_are_rejected(void **state) {
+static void invalid_friction_couples_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *position, *normal, *friction, *message;
@@ -130,12 +135,12 @@ static void couples_that_are_unknown_are_rejected(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rolling_wheel_is_stopped_by_the_couple),
-        cmocka_unit_test(a_wheel_rests_on_a_gentle_slope),
-        cmocka_unit_test(a_regularized_couple_depends_on_the_speed),
-        cmocka_unit_test(a_spinning_ball_is_stopped_by_the_pivoting_couple),
-        cmocka_unit_test(a_rolling_ball_is_decelerated_along_its_path),
-        cmocka_unit_test(couples_that_are_unknown_are_rejected),
+        cmocka_unit_test(a_rolling_wheel_is_stopped_by_its_friction_couple),
+        cmocka_unit_test(a_wheel_starts_to_roll_only_on_a_slope_above_the_limit),
+        cmocka_unit_test(a_regularized_couple_depends_on_the_rolling_rate),
+        cmocka_unit_test(a_spinning_ball_is_stopped_by_pivoting_friction),
+        cmocka_unit_test(rolling_friction_reduces_the_rate_of_a_ball_but_not_its_direction),
+        cmocka_unit_test(invalid_friction_couples_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_gauss.c — engine/analyze/gauss.c and the functions gauss() and gauss_nonideal(): Gauss's principle of least
- * constraint for nonideal constraints (Udwadia, J. Math. Anal. Appl. 251 (2000) 341, eqs. 15 to 18 and 26 to 28). */
+/* test_gauss.c — engine/analyze/gauss.c and the functions gauss() and gauss_nonideal(), which are called G and G_ni
+ * here. They extend Gauss's principle of least constraint to nonideal constraints (F. E. Udwadia, J. Math. Anal.
+ * Appl. 251 (2000) 341, eqs. 15 to 18 and 26 to 28). */
 #include "engine/analyze/gauss.h"
 
 #include "tests/unit/fixture.h"
@@ -25,10 +26,11 @@ static hamel_gauss *gauss_of(const char *members) {
     return found;
 }
 
-/* A bead of mass m at (R, 0) on a horizontal ring, with velocity v along y. The ideal reaction is −m v²/R along x. The
- * prescribed friction is C = −μ m v²/R along y, the direction of motion. Therefore
+/* A bead of mass m at (R, 0) on a horizontal ring has the velocity v along y. The ideal reaction is −m v²/R along x.
+ * The prescribed friction C = −μ m v²/R acts along y, the direction of motion. Therefore
  *   G = ½ (m v⁴/R²) (1 + μ²), G_ni = ½ m v⁴/R².
- * The one allowed direction is y. With dᵀ M d = 1, d = 1/√m, and the slope of G is C·d = −μ √m v²/R. */
+ * The constraint admits accelerations along y only. The unit direction d, with dᵀ M d = 1, is 1/√m, and the slope of
+ * G is C·d = −μ √m v²/R. The result contains the absolute value. */
 static const char ring[] =
     "`parameters`: {`m`: 0.5, `R`: 0.8, `mu`: 0.3}, `coordinates`: [{`name`: `x`, `initial`: `R`},"
     "{`name`: `y`, `velocity`: 4}], `kinetic_energy`: `m*(x'^2 + y'^2)/2`,"
@@ -36,11 +38,11 @@ static const char ring[] =
     "`nonideal`: {`x`: `-mu*hypot(ideal(x), ideal(y))*x'/hypot(x', y')`,"
     "`y`: `-mu*hypot(ideal(x), ideal(y))*y'/hypot(x', y')`}}]";
 
-static void only_the_function_of_nonideal_constraints_is_stationary(void **state) {
+static void only_gauss_nonideal_is_stationary_at_the_motion_of_a_bead_with_friction(void **state) {
     (void)state;
     const double m = 0.5, R = 0.8, mu = 0.3, v = 4, N = m * v * v / R;
     hamel_gauss *g = gauss_of(ring);
-    /* 1e-13: a few hundred rounding errors of 2.2e-16 in values of the order of 10 */
+    /* rounding errors are about 1e-15 relative to each value; the bound allows a hundred of them */
     assert_near("G", g->gauss, N * N / m * (1 + mu * mu) / 2, 1e-13);
     assert_near("G_ni", g->gauss_nonideal, N * N / m / 2, 1e-13);
     assert_int_equal(g->directions, 1);
@@ -54,8 +56,9 @@ static void only_the_function_of_nonideal_constraints_is_stationary(void **state
     hamel_gauss_free(g);
 }
 
-/* A particle of mass 1 on the floor y = 0 under gravity. C = (0.5, 2) has a component along the normal, which changes
- * the multiplier from g to g − 2 but not the total reaction (0.5, g). Eq. 27: Q_i^c = (0, g). Eq. 28: Q_ni^c = (0.5, 0).
+/* A particle of mass 1 rests on the floor y = 0 under gravity. The prescribed force C = (0.5, 2) has a component
+ * along the normal. This component changes the multiplier from g to g − 2, but the total reaction is (0.5, g) in any
+ * case. In Udwadia's eq. 27, the ideal part is Q_i^c = (0, g); in eq. 28, the nonideal part is Q_ni^c = (0.5, 0).
  * Therefore G = ½ (0.25 + g²) and G_ni = ½ (g − 2)². */
 static const char pushed[] = "`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
                              "`potential_energy`: `9.81*y`, `constraints`: [{`name`: `floor`, `equation`: `y = 0`,"
@@ -84,7 +87,7 @@ static void expect_outputs(const char *members, const char *name, double gauss, 
     motion_free(&m);
 }
 
-static void outputs_have_the_same_values_in_all_formulations(void **state) {
+static void outputs_have_their_closed_forms_in_five_formulations(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange", "udwadia-kalaba", "gauss", "maggi", "kane"};
     const double g = 9.81, N = 0.5 * 16 / 0.8;
@@ -94,9 +97,10 @@ static void outputs_have_the_same_values_in_all_formulations(void **state) {
     }
 }
 
-/* If all constraints are ideal, both functions agree. Here the force along x contains the multiplier: x'' = −0.2 λ, and
- * the accelerations without constraints are a = (−0.2 λ, −g). The reaction is (0, g), so G = ½ g². */
-static void forces_with_multipliers_belong_to_the_given_forces(void **state) {
+/* G and G_ni are equal if all constraints are ideal. The force −0.2 λ along x contains the multiplier λ of the floor
+ * and counts as a given force. The accelerations without constraints are a = (−0.2 λ, −g). The reaction is (0, g),
+ * so G = ½ g². */
+static void a_force_that_contains_a_multiplier_counts_as_a_given_force(void **state) {
     (void)state;
     expect_outputs("`coordinates`: [{`name`: `x`, `velocity`: 5}, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
                    "`potential_energy`: `9.81*y`, `generalized_forces`: {`x`: `-0.2*lambda(floor)`},"
@@ -104,9 +108,10 @@ static void forces_with_multipliers_belong_to_the_given_forces(void **state) {
                    "lagrange", 9.81 * 9.81 / 2, 9.81 * 9.81 / 2);
 }
 
-/* Friction is a nonideal force, whether the contact slides or sticks: a block of 2 kg with coefficient 0.2, pulled by 3
- * N. Sliding, C = (−0.2 m g, 0). Sticking, C = (−3, 0). The normal reaction is m g in both cases. */
-static void friction_is_prescribed_whether_it_slides_or_sticks(void **state) {
+/* A block of 2 kg on a floor with the friction coefficient 0.2 is pulled by 3 N along x. The friction force counts
+ * as the prescribed force C: if the block slides, C = (−0.2 m g, 0), and if it sticks, C = (−3, 0). The normal
+ * reaction is m g in both cases. */
+static void friction_counts_as_a_prescribed_force_in_sliding_and_sticking(void **state) {
     (void)state;
     static const char *const velocities[] = {"0.5", "0"};
     const double m = 2, g = 9.81, C[] = {-0.2 * 2 * 9.81, -3};
@@ -143,26 +148,28 @@ static void a_singular_mass_matrix_is_reported(void **state) {
     fixture_close(&f);
 }
 
-/* Udwadia 2000, section 5: friction on the ring is −μ m v²/R along the velocity. Rows within one step need reactions of
- * their own, also if reactions are the only outputs that depend on the accelerations. */
-static void reactions_are_computed_in_each_row(void **state) {
+/* Udwadia 2000, section 5: friction on the ring is −μ m v²/R along the velocity. The output `e` is the error of the
+ * reaction. No other output depends on the accelerations, so a run could omit them for rows inside a step. It must
+ * compute the reaction for each row. */
+static void nonideal_reactions_are_computed_for_each_row(void **state) {
     (void)state;
     char text[2000];
     snprintf(text, sizeof text, "%s, `outputs`: {`e`: `nonideal(x) + mu*m*(x'^2 + y'^2)/R*x'/hypot(x', y')`}", ring);
     motion m = motion_run(text, "`stop`: 1, `samples`: 101");
-    assert_near("drift", motion_drift(&m, "e"), 0, 1e-12); /* rounding of values below 4 */
+    /* the reaction is below 4, so its rounding errors are about 1e-15 */
+    assert_near("drift", motion_drift(&m, "e"), 0, 1e-12);
     motion_free(&m);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_function_of_nonideal_constraints_is_stationary),
+        cmocka_unit_test(only_gauss_nonideal_is_stationary_at_the_motion_of_a_bead_with_friction),
         cmocka_unit_test(a_prescribed_force_along_the_normal_changes_only_the_multiplier),
-        cmocka_unit_test(outputs_have_the_same_values_in_all_formulations),
-        cmocka_unit_test(forces_with_multipliers_belong_to_the_given_forces),
-        cmocka_unit_test(friction_is_prescribed_whether_it_slides_or_sticks),
+        cmocka_unit_test(outputs_have_their_closed_forms_in_five_formulations),
+        cmocka_unit_test(a_force_that_contains_a_multiplier_counts_as_a_given_force),
+        cmocka_unit_test(friction_counts_as_a_prescribed_force_in_sliding_and_sticking),
         cmocka_unit_test(a_singular_mass_matrix_is_reported),
-        cmocka_unit_test(reactions_are_computed_in_each_row),
+        cmocka_unit_test(nonideal_reactions_are_computed_for_each_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

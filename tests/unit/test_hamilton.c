@@ -1,5 +1,5 @@
-/* test_hamilton.c — engine/simulate/hamilton.c: Hamilton's principle and the law of varying action along a run (Baruh
- * 4.8, Papastavridis Intro 7). */
+/* test_hamilton.c — engine/simulate/hamilton.c: checks of Hamilton's principle and of the law of varying action
+ * along a run (Baruh 4.8, Papastavridis Intro 7). */
 #include "engine/simulate/hamilton.h"
 
 #include "tests/unit/fixture.h"
@@ -26,8 +26,8 @@ static hamel_hamilton check_of(const char *members, const char *simulation, doub
 
 static const char accurate[] = "`stop`: 2, `rtol`: 1e-10, `atol`: 1e-12";
 
-/* Free fall from rest: L = m (g²t²/2 + g²t²/2) − m g h, with y = h − g t²/2. The action over 2 s is m g² 8/3 − 2 m g h,
- * and Lagrange's action ∫ m y'² dt = m g² 8/3. */
+/* Free fall from rest: y = h − g t²/2, so L = m g²t² − m g h. From t = 0 to 2, the action is m g² 8/3 − 2 m g h, and
+ * Lagrange's action ∫ m y'² dt is m g² 8/3. */
 static void the_actions_of_free_fall_have_closed_forms(void **state) {
     (void)state;
     const double m = 3, g = 9.81, h = 5;
@@ -39,8 +39,9 @@ static void the_actions_of_free_fall_have_closed_forms(void **state) {
     assert_true(found.holds && !found.constrained && !found.shortened);
 }
 
-/* Systems with each kind of term: potentials and rheonomic T, impressed forces and damping, a holonomic constraint, a
- * nonholonomic constraint that is linear, one that is nonlinear (Chetaev), nonideal forces, and sliding friction. */
+/* One system for each kind of term, in this order: a Lagrangian that contains the time with impressed and damping
+ * forces; a holonomic constraint that contains the time; a linear nonholonomic constraint; a nonlinear nonholonomic
+ * constraint (Chetaev's rule); nonideal forces; sliding friction. */
 static const char *const systems[] = {
     "`coordinates`: [{`name`: `th`, `initial`: 1, `velocity`: 0.4}, {`name`: `s`, `initial`: 0.2}],"
     "`lagrangian`: `(th'^2 + s'^2*(1 + th^2))/2 + sin(th)^2*(2 + t)^2/2 + th'*s*t - cos(th) - s^2`,"
@@ -62,9 +63,9 @@ static const char *const systems[] = {
     "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, `friction`: {`coefficient`: 0.2}}]",
 };
 
-/* The first variation vanishes to 1e-8, a hundred times rtol. With velocities that are smaller by a fraction of 1e-3,
- * the variation is of that order. */
-static void the_principle_holds_in_motions_and_in_no_other_path(void **state) {
+/* The first variation must vanish up to 1e-8, a hundred times rtol. If the check multiplies all velocities by 1 −
+ * 1e-3, the relative variation is of the order of 1e-3, so it must exceed 1e-5. */
+static void the_principle_holds_in_motions_and_fails_for_reduced_velocities(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
         hamel_hamilton found = check_of(systems[k], accurate, 0), wrong = check_of(systems[k], accurate, 1e-3);
@@ -76,8 +77,9 @@ static void the_principle_holds_in_motions_and_in_no_other_path(void **state) {
     }
 }
 
-/* The work of the reactions on inadmissible displacements is of the order of the other terms. */
-static void inadmissible_displacements_have_a_first_variation(void **state) {
+/* Displacements that violate the constraints are inadmissible. The reactions do work on them, which is of the order
+ * of the other terms. The first system has no constraints. */
+static void inadmissible_displacements_have_a_nonzero_first_variation(void **state) {
     (void)state;
     for (size_t k = 1; k < sizeof systems / sizeof *systems; k++) {
         hamel_hamilton found = check_of(systems[k], accurate, 0);
@@ -86,8 +88,9 @@ static void inadmissible_displacements_have_a_first_variation(void **state) {
     }
 }
 
-/* A ball dropped from 1 m bounces at √(2/g): the interval ends there. An event without effect does not end it. */
-static void the_interval_ends_at_the_first_jump(void **state) {
+/* The first event has no effect on the state, so the interval continues. The second event reverses the velocity of
+ * the ball at t = √(2/g), so the interval ends. */
+static void the_interval_ends_at_the_first_event_that_changes_the_state(void **state) {
     (void)state;
     hamel_hamilton found = check_of(
         "`coordinates`: [{`name`: `y`, `initial`: 1}], `kinetic_energy`: `y'^2/2`, `potential_energy`: `9.81*y`,"
@@ -98,8 +101,8 @@ static void the_interval_ends_at_the_first_jump(void **state) {
     assert_true(found.shortened && found.holds);
 }
 
-/* A system at rest: all terms are rounding noise, which is not an error of the principle. */
-static void a_system_at_rest_satisfies_the_principle(void **state) {
+/* In equilibrium, all terms of the principle are rounding errors. The check must not report a violation. */
+static void a_system_in_equilibrium_satisfies_the_principle(void **state) {
     (void)state;
     hamel_hamilton found =
         check_of("`coordinates`: [{`name`: `x`, `initial`: `0.1 + 0.2`}, {`name`: `y`, `initial`: 0.7}],"
@@ -122,10 +125,10 @@ static void a_system_without_a_lagrangian_is_rejected(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_actions_of_free_fall_have_closed_forms),
-        cmocka_unit_test(the_principle_holds_in_motions_and_in_no_other_path),
-        cmocka_unit_test(inadmissible_displacements_have_a_first_variation),
-        cmocka_unit_test(the_interval_ends_at_the_first_jump),
-        cmocka_unit_test(a_system_at_rest_satisfies_the_principle),
+        cmocka_unit_test(the_principle_holds_in_motions_and_fails_for_reduced_velocities),
+        cmocka_unit_test(inadmissible_displacements_have_a_nonzero_first_variation),
+        cmocka_unit_test(the_interval_ends_at_the_first_event_that_changes_the_state),
+        cmocka_unit_test(a_system_in_equilibrium_satisfies_the_principle),
         cmocka_unit_test(a_system_without_a_lagrangian_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_impulses.c — engine/simulate, engine/analyze: types of constraints in impulses, losses, simultaneous contacts. */
+/* test_impulses.c — engine/simulate, engine/analyze: the types of constraints at impulses, energy losses, and
+ * simultaneous contacts. */
 #include "engine/analyze/impulses.h"
 #include "tests/unit/record.h"
 
@@ -12,10 +13,11 @@
 
 #include <cmocka.h>
 
-/* --- types and counts --------------------------------------------------------------------------------------------- */
+/* --- types of constraints
+ * ------------------------------------------------------------------------------------------ */
 
-/* Papastavridis, Analytical Mechanics, ch. 4, Table 1: (before, during, after) is (1, 1, 1), (0, 1, 1), (1, 1, 0) and
- * (0, 1, 0) for the types 1 to 4. */
+/* Papastavridis, Analytical Mechanics, ch. 4, Table 1: 1 means that a constraint acts before, during or after the
+ * impulse. (before, during, after) is (1, 1, 1), (0, 1, 1), (1, 1, 0) and (0, 1, 0) for the types 1 to 4. */
 static void constraints_have_the_types_of_table_1(void **state) {
     (void)state;
     record *r = record_run_well(
@@ -38,7 +40,7 @@ static void constraints_have_the_types_of_table_1(void **state) {
     assert_int_equal(h->impact.equation_count, 4 + 2);
     assert_near("rate before", record_constraint(h, "d = 1")->before, 1, RECORD_EXACT);
     assert_near("rate after", record_constraint(h, "d = 1")->after, -0.5, RECORD_EXACT);
-    /* the ties transmit the impulse of the stop to a and b */
+    /* the constraints `one` and `three` transmit the impulse of `two` to a and b */
     for (int k = 5; k < 8; k++) assert_near("stopped", h->after[k], 0, RECORD_EXACT);
     assert_near("impulse", record_constraint(h, "two")->impulse, -3, RECORD_EXACT);
     assert_true(record_theorem(h, "carnot_first") == NULL &&
@@ -46,9 +48,10 @@ static void constraints_have_the_types_of_table_1(void **state) {
     record_free(r);
 }
 
-/* Two tied particles on a smooth table rotate about the first at the rate w. The first is seized while the tie breaks
- * (types 2 and 3), or the tie holds (types 2 and 1). At the seizure, the tie along x ensures x2'⁺ = x1'⁺. */
-static void a_tie_that_breaks_while_a_particle_is_seized_is_of_type_3(void **state) {
+/* Two particles that are connected by a tie of length 2 move on a smooth table. At t = 0, the first particle is
+ * stopped. Either the tie breaks at the same time (its type is 3), or it persists (type 1). During the impulse, the
+ * tie lies along x and ensures x2'⁺ = x1'⁺ in both cases. */
+static void a_tie_is_of_type_3_if_it_breaks_and_of_type_1_if_it_persists(void **state) {
     (void)state;
     const char *format =
         "`coordinates`: [{`name`: `x1`, `velocity`: 3}, `y1`, {`name`: `x2`, `initial`: 2, `velocity`: 3}, "
@@ -76,10 +79,11 @@ static void a_tie_that_breaks_while_a_particle_is_seized_is_of_type_3(void **sta
 
 /* --- losses ------------------------------------------------------------------------------------------------------- */
 
-/* A uniform bar of mass m and half-length b moves perpendicular to itself at u. A thread stops its left end. The moment of
- * momentum about this end is kept, m u b = (4/3) m b² w, so w = 3u/(4b) and the centre keeps 3u/4. The loss is m u²/2 −
- * (2/3) m b² w² = m u²/8, the energy of the lost velocities (Papastavridis, Analytical Mechanics, Intro. 4). */
-static void a_suddenly_arrested_bar_loses_an_eighth_of_m_u_squared(void **state) {
+/* A uniform bar of mass m and half-length b moves at u perpendicular to its length until a thread stops its left
+ * end. The angular momentum about this end is conserved: m u b = (4/3) m b² w. Therefore w = 3u/(4b), and the speed
+ * of the centre becomes 3u/4. The loss m u²/2 − (2/3) m b² w² = m u²/8 is the kinetic energy of the lost velocities
+ * (Papastavridis, Analytical Mechanics, Intro. 4). */
+static void a_bar_whose_end_is_stopped_loses_a_quarter_of_its_energy(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [`x`, {`name`: `y`, `velocity`: -4}, `ph`], "
@@ -98,9 +102,9 @@ static void a_suddenly_arrested_bar_loses_an_eighth_of_m_u_squared(void **state)
     record_free(r);
 }
 
-/* With the restitution e, the end rebounds at e u, and the loss is (1 − e)/(1 + e) times the energy of the lost velocities.
- * The impulse is (1 + e) m u/4, so the loss is (1 − e²) m u²/8. */
-static void restitution_reduces_the_loss(void **state) {
+/* With the restitution e, the end rebounds at e u, and the impulse is (1 + e) m u/4. The loss is (1 − e)/(1 + e)
+ * times the kinetic energy of the lost velocities, which is (1 − e²) m u²/8. */
+static void restitution_reduces_the_loss_of_kinetic_energy(void **state) {
     (void)state;
     for (double e = 0; e <= 1; e += 0.25) {
         char members[500];
@@ -122,7 +126,9 @@ static void restitution_reduces_the_loss(void **state) {
 /* --- several contacts at one instant ---------------------------------------------------------------------------------- */
 
 enum { BLOCK = 900 };
-/* A block of mass 2, half-width 0.5 and moment of inertia I falls at 4 on two corners and rotates at w. */
+/* A block of mass 2, half-width 0.5 and moment of inertia I lands on two corners. It falls at the speed 4 and
+ * rotates at the rate w. Writes one event for both corners if `simultaneous` is true, otherwise one event for each
+ * corner. e contains the restitutions of the left and the right corner. */
 static void write_block(char members[BLOCK], double I, double w, const double *e, bool simultaneous) {
     static const char *const corners[] = {"y - 0.5*sin(th)", "y + 0.5*sin(th)"};
     int at = snprintf(members, BLOCK,
@@ -142,9 +148,9 @@ static void write_block(char members[BLOCK], double I, double w, const double *e
                  corners[0], corners[0], e[0], corners[1], corners[1], e[1]);
 }
 
-/* Both corners obey v⁺ = −e v⁻, so y'⁺ = −e y'⁻ and th'⁺ = −e th'⁻. The impulses follow from the momenta: the sum is m
- * (1 + e) 4, and the difference is I (1 + e)(−w)/0.5. */
-static void a_block_on_two_corners_reverses_both_velocities(void **state) {
+/* Both corners satisfy v⁺ = −e v⁻, so y'⁺ = −e y'⁻ and th'⁺ = −e th'⁻. The impulses follow from the changes of the
+ * momenta: the sum is m (1 + e) 4, and the right impulse minus the left one is −I (1 + e) w/0.5. */
+static void simultaneous_impulses_at_two_corners_reverse_both_velocities_of_a_block(void **state) {
     (void)state;
     for (int k = 0; k < 3; k++) {
         const double e[] = {0.5 * k, 0.5 * k}, w = 2, I = 0.3;
@@ -165,8 +171,8 @@ static void a_block_on_two_corners_reverses_both_velocities(void **state) {
     }
 }
 
-/* The reference follows the impacts one after the other, as two declared events do. With I = m b²/3 each impact on one
- * corner presses the other corner down. */
+/* The test computes the impacts one after the other, as a run does with one event for each corner. If I = m b²/3, an
+ * impact at one corner moves the other corner down, so many impacts follow. */
 static void successive_impacts_differ_from_simultaneous_impulses(void **state) {
     (void)state;
     const double I = 2 * 0.25 / 3, e[] = {0.5, 0.5};
@@ -181,16 +187,17 @@ static void successive_impacts_differ_from_simultaneous_impulses(void **state) {
     }
     write_block(members, I, 0, e, false);
     record *r = record_run_well(members, "`stop`: 0.1, `samples`: 2");
-    assert_near("y'", record_end(r)[3], y, 1e-9); /* the last impacts are below the tolerances of the run */
+    /* the run cannot resolve the last impacts, whose changes are below its tolerances */
+    assert_near("y'", record_end(r)[3], y, 1e-9);
     assert_near("th'", record_end(r)[4], w, 1e-9);
-    assert_true(fabs(y - 2) > 0.1); /* simultaneous impulses give e·4 = 2 */
+    assert_true(fabs(y - 2) > 0.1); /* simultaneous impulses would give the speed e·4 = 2 */
     record_free(r);
 }
 
-/* Two touching balls hit a wall at the speed 3. The first has the restitution e with the wall. The rate of the contact
- * between the balls is 0 before the impact, so they leave together at 3e. If the impacts follow each other, they
- * separate: the second ball, lighter by 3, gets the larger speed. */
-static void two_touching_balls_leave_a_wall_together(void **state) {
+/* Two balls of the masses 3 and 1 touch each other and move towards a wall at the speed 3. The restitution at the
+ * wall is e = 0.8. The distance rate of the balls is 0 before a simultaneous impulse and remains 0, so both leave at
+ * 3e. If the impacts follow each other, the lighter ball gets the larger speed. */
+static void two_touching_balls_separate_only_after_successive_impacts(void **state) {
     (void)state;
     const char *format =
         "`coordinates`: [{`name`: `x1`, `velocity`: -3}, {`name`: `x2`, `initial`: 1, `velocity`: -3}], "
@@ -214,8 +221,8 @@ static void two_touching_balls_leave_a_wall_together(void **state) {
              wall, balls);
     snprintf(members, sizeof members, format, events);
     r = record_run_well(members, "`stop`: 1, `samples`: 2");
-    /* 2.4 and −3 collide elastically with masses 3 and 1: the mean velocity is 1.05. The first ball then moves at −0.3 and
-     * hits the wall again. */
+    /* the balls collide elastically at the velocities 2.4 and −3, and the centre of mass has the velocity 1.05; the
+     * first ball then moves at −0.3 and hits the wall again */
     assert_near("x1'", record_end(r)[3], -0.8 * (2 * 1.05 - 2.4), RECORD_EXACT);
     assert_near("x2'", record_end(r)[4], 2 * 1.05 + 3, RECORD_EXACT);
     record_free(r);
@@ -232,8 +239,8 @@ static char *legs(double e) {
     return members;
 }
 
-/* On three legs in a row, one impulse is redundant. The sum of the impulses is m (1 + e) u, and the impulses of least norm
- * are equal. */
+/* A body of mass m lands at the speed u on three legs in a row. One of the three contact constraints is redundant.
+ * The impulses have the sum m (1 + e) u, and those of least norm are equal. */
 static void redundant_contacts_have_impulses_of_least_norm(void **state) {
     (void)state;
     record *r = record_run_well(legs(0.5), "`stop`: 0.1, `samples`: 2");
@@ -259,8 +266,9 @@ static void restitutions_of_redundant_contacts_must_agree(void **state) {
 
 /* --- hypotheses --------------------------------------------------------------------------------------------------- */
 
-/* A wall that moves at 2 does work on the ball, so Carnot's theorems do not apply: the ball at rest gets 2 (1 + e). */
-static void a_moving_constraint_excludes_carnots_theorems(void **state) {
+/* A wall moves at 2 and hits a ball at rest, which gets the velocity 2 (1 + e). The wall does work, so Carnot's
+ * theorems do not apply. */
+static void theorems_of_carnot_do_not_apply_to_a_moving_constraint(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `initial`: 2}], `kinetic_energy`: `x'^2/2`, "
                                 "`events`: [{`name`: `hit`, `when`: `x - 2*t`, `direction`: `falling`, "
@@ -275,8 +283,8 @@ static void a_moving_constraint_excludes_carnots_theorems(void **state) {
 
 /* --- analysis without a run --------------------------------------------------------------------------------------- */
 
-/* The event `shock` has all four types, as in the test of Table 1. The constraint `late` is active at the event only if
- * the event `joins` has happened before. */
+/* At the event `shock`, the constraints have all four types of Table 1. The constraint `late` acts at `shock` only
+ * if the event `joins` occurs earlier, so its type is not certain. */
 static void an_analysis_lists_the_types_without_a_run(void **state) {
     (void)state;
     fixture f;
@@ -312,7 +320,7 @@ static void an_analysis_lists_the_types_without_a_run(void **state) {
     assert_string_equal(s->excluded[0].reason, "`d = 2` does not persist");
     s = &found->items[1];
     assert_int_equal(s->percussion_count, 1);
-    assert_int_equal(s->constraint_count, 4); /* `three` and `two` may have changed before */
+    assert_int_equal(s->constraint_count, 4); /* all four constraints may be active, depending on earlier events */
     assert_int_equal(s->theorems.count, 4);
     hamel_shocks_free(found);
     fixture_close(&f);
@@ -321,15 +329,15 @@ static void an_analysis_lists_the_types_without_a_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constraints_have_the_types_of_table_1),
-        cmocka_unit_test(a_tie_that_breaks_while_a_particle_is_seized_is_of_type_3),
-        cmocka_unit_test(a_suddenly_arrested_bar_loses_an_eighth_of_m_u_squared),
-        cmocka_unit_test(restitution_reduces_the_loss),
-        cmocka_unit_test(a_block_on_two_corners_reverses_both_velocities),
+        cmocka_unit_test(a_tie_is_of_type_3_if_it_breaks_and_of_type_1_if_it_persists),
+        cmocka_unit_test(a_bar_whose_end_is_stopped_loses_a_quarter_of_its_energy),
+        cmocka_unit_test(restitution_reduces_the_loss_of_kinetic_energy),
+        cmocka_unit_test(simultaneous_impulses_at_two_corners_reverse_both_velocities_of_a_block),
         cmocka_unit_test(successive_impacts_differ_from_simultaneous_impulses),
-        cmocka_unit_test(two_touching_balls_leave_a_wall_together),
+        cmocka_unit_test(two_touching_balls_separate_only_after_successive_impacts),
         cmocka_unit_test(redundant_contacts_have_impulses_of_least_norm),
         cmocka_unit_test(restitutions_of_redundant_contacts_must_agree),
-        cmocka_unit_test(a_moving_constraint_excludes_carnots_theorems),
+        cmocka_unit_test(theorems_of_carnot_do_not_apply_to_a_moving_constraint),
         cmocka_unit_test(an_analysis_lists_the_types_without_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_inertia.c — principal moments and axes of inertia, and their transfer to a point. */
+/* test_inertia.c — engine/analyze/inertia.c: principal moments and axes of inertia, and the transfer of inertia
+ * tensors to another point. */
 #include "engine/analyze/inertia.h"
 #include "tests/unit/fixture.h"
 
@@ -24,9 +25,10 @@ static void assert_numbers(const char *what, const double *found, const double *
     for (size_t i = 0; i < count; i++) assert_near(what, found[i], expected[i], 1e-14);
 }
 
-/* A cube of mass 3 and side 2 with inertia m a²/6 = 2: about a corner, 2 m a²/3 = 8 on the diagonal and −m a²/4 = −3
- * off it (parallel axes, Papastavridis 1.15). The body is turned; its own axes stay parallel to the sides. */
-static void the_inertia_of_a_cube_is_transferred_to_a_corner(void **state) {
+/* A cube of mass m = 3 and side a = 2 has the central moment m a²/6 = 2. About a corner, the diagonal elements are 2
+ * m a²/3 = 8 and the others are −m a²/4 = −3 (parallel axes, Papastavridis 1.15). The tensor is in body axes, so the
+ * orientation of the cube does not change it. */
+static void the_inertia_tensor_of_a_cube_is_transferred_to_a_corner(void **state) {
     (void)state;
     static const double corner[] = {8, -3, -3, -3, 8, -3, -3, -3, 8};
     hamel_inertia *i = inertia_of("`coordinates`: [{`name`: `x`, `initial`: 4}, {`name`: `p`, `initial`: 0.7}],"
@@ -42,8 +44,9 @@ static void the_inertia_of_a_cube_is_transferred_to_a_corner(void **state) {
     hamel_inertia_free(i);
 }
 
-/* I = Qᵀ diag(1, 2.5, 3) Q with rows n of Q: the axes found must be ± the rows, right-handed. */
-static void principal_axes_are_the_eigenvectors_of_the_tensor(void **state) {
+/* The tensor is I = Qᵀ diag(1, 2.5, 3) Q with a rotation matrix Q. The principal axes must be the rows of Q, except
+ * for their signs, and must form a right-handed system. */
+static void principal_axes_are_right_handed_eigenvectors_of_the_tensor(void **state) {
     (void)state;
     static const double J[3] = {1, 2.5, 3}, n[9] = {0.6, 0.64, 0.48, -0.8, 0.48, 0.36, 0, -0.6, 0.8};
     double I[9] = {0};
@@ -68,9 +71,9 @@ static void principal_axes_are_the_eigenvectors_of_the_tensor(void **state) {
     hamel_inertia_free(i);
 }
 
-/* Masses 1 and 3 at the distance 5 on the line (3, 0, 4): about their centre, m1 m2/(m1 + m2) 25 = 18.75 across the
- * line and 0 along it. */
-static void a_pair_of_particles_has_the_inertia_of_its_reduced_mass(void **state) {
+/* The masses 1 and 3 have the distance vector (3, 0, 4) of length 5. About their centre of mass, the moment is m1
+ * m2/(m1 + m2)·25 = 18.75 about any axis perpendicular to this vector, and 0 about the vector. */
+static void two_particles_have_the_moment_of_inertia_of_their_reduced_mass(void **state) {
     (void)state;
     hamel_inertia *i =
         inertia_of("`coordinates`: [`x`], `particles`: [{`name`: `A`, `mass`: 1, `position`: [`x`, 0, 0]},"
@@ -85,8 +88,9 @@ static void a_pair_of_particles_has_the_inertia_of_its_reduced_mass(void **state
     hamel_inertia_free(i);
 }
 
-/* A rod of mass 3, length 2 and moment 1 turned about its end at the origin: 1 + 3 = 4. */
-static void a_planar_body_has_one_moment(void **state) {
+/* The moment of inertia of a rod of mass 3 and length 2 is 1 about its centre, and 1 + 3·1² = 4 about its end at the
+ * origin. */
+static void a_planar_body_has_one_moment_of_inertia(void **state) {
     (void)state;
     hamel_inertia *i = inertia_of("`coordinates`: [{`name`: `p`, `initial`: 2}], `bodies`: [{`name`: `R`, `mass`: 3,"
                                   "`inertia`: 1, `position`: [`cos(p)`, `sin(p)`], `orientation`: {`angle`: `p`}}]",
@@ -97,7 +101,7 @@ static void a_planar_body_has_one_moment(void **state) {
     hamel_inertia_free(i);
 }
 
-static void an_unknown_inertia_is_reported(void **state) {
+static void missing_masses_and_unknown_reference_points_are_reported(void **state) {
     (void)state;
     static const char *const SYSTEM =
         "`coordinates`: [`p`], `particles`: [{`name`: `tip`, `mass`: 1, `position`: [`p`, "
@@ -122,11 +126,11 @@ static void an_unknown_inertia_is_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_inertia_of_a_cube_is_transferred_to_a_corner),
-        cmocka_unit_test(principal_axes_are_the_eigenvectors_of_the_tensor),
-        cmocka_unit_test(a_pair_of_particles_has_the_inertia_of_its_reduced_mass),
-        cmocka_unit_test(a_planar_body_has_one_moment),
-        cmocka_unit_test(an_unknown_inertia_is_reported),
+        cmocka_unit_test(the_inertia_tensor_of_a_cube_is_transferred_to_a_corner),
+        cmocka_unit_test(principal_axes_are_right_handed_eigenvectors_of_the_tensor),
+        cmocka_unit_test(two_particles_have_the_moment_of_inertia_of_their_reduced_mass),
+        cmocka_unit_test(a_planar_body_has_one_moment_of_inertia),
+        cmocka_unit_test(missing_masses_and_unknown_reference_points_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

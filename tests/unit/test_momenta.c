@@ -1,4 +1,4 @@
-/* test_momenta.c — linear and angular momenta of bodies, particles and systems against closed forms. */
+/* test_momenta.c — linear and angular momenta of bodies, particles and systems, compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-/* A free body whose axes are inertial at the start, at rest at (1, 2, 3) plus a velocity of its centre. */
+/* A free body. At t = 0, its axes are parallel to the inertial axes, its centre is at (1, 2, 3), and it moves and
+ * rotates. */
 static const char *const BODY =
     "`coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 0.5}, {`name`: `y`, `initial`: 2, `velocity`: -1},"
     "{`name`: `z`, `initial`: 3, `velocity`: 0.25}, {`name`: `a`, `initial`: 1, `velocity`: 0},"
@@ -24,22 +25,22 @@ static const char *const BODY =
     "`k1`: `angular_momentum(B, 1, P)`, `k2`: `angular_momentum(B, 2, P)`, `k3`: `angular_momentum(B, 3, P)`}";
 static const char *const RUN = "`stop`: 3, `samples`: 13, `rtol`: 1e-10, `atol`: 1e-12";
 
-/* w' = 2 (b', c', d') at the identity, so H_G = I w' = (0.48, 1.44, -1.48). H_O = r x m v + H_G with r = (1, 2, 3) and
- * m v = (1, -2, 0.5). */
-static void a_free_body_has_the_momenta_of_its_definition(void **state) {
+/* The quaternion is 1 at t = 0, so the angular velocity is ω = 2 (b', c', d') and H_G = I ω = (0.48, 1.44, −1.48).
+ * About the origin, H_O = r × m v + H_G with r = (1, 2, 3) and m v = (1, −2, 0.5). */
+static void a_free_body_has_constant_linear_and_angular_momenta(void **state) {
     (void)state;
     static const double expected[] = {1, -2, 0.5, 0.48, 1.44, -1.48, 0.48 + 7, 1.44 + 2.5, -1.48 - 4};
     static const char *const names[] = {"p1", "p2", "p3", "s1", "s2", "s3", "h1", "h2", "h3"};
     motion m = motion_run(BODY, RUN);
     for (size_t i = 0; i < 9; i++) {
         assert_near(names[i], motion_value(&m, 0, motion_column(&m, names[i])), expected[i], 1e-14);
-        assert_below(names[i], motion_drift(&m, names[i]), 1e-8); /* no force acts; 100 times the tolerance of a step */
+        assert_below(names[i], motion_drift(&m, names[i]), 1e-8); /* no force acts; the bound is 100 times rtol */
     }
     motion_free(&m);
 }
 
-/* H_P = H_O − r_P × p (Papastavridis 1.6). */
-static void a_moment_is_transferred_from_point_to_point(void **state) {
+/* H_P = H_O − r_P × p at each row (Papastavridis 1.6). */
+static void angular_momentum_is_transferred_from_one_point_to_another(void **state) {
     (void)state;
     static const double P[] = {0.5, -1, 2};
     motion m = motion_run(BODY, RUN);
@@ -58,8 +59,9 @@ static void a_moment_is_transferred_from_point_to_point(void **state) {
     motion_free(&m);
 }
 
-/* Two particles joined by a spring fall. p' = M g; H_O' = r_G x M g, where the internal force cancels. */
-static void internal_forces_do_not_change_the_momenta_of_a_system(void **state) {
+/* Two particles that are joined by a spring fall. With the total mass M, p' = M g and H_O' = r_G × M g. The spring
+ * force does not contribute. */
+static void internal_forces_do_not_change_the_total_momenta(void **state) {
     (void)state;
     static const char *const SYSTEM =
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `u`, `initial`: 2}, {`name`: `w`, `velocity`: 2}],"
@@ -80,7 +82,7 @@ static void internal_forces_do_not_change_the_momenta_of_a_system(void **state) 
     motion_free(&m);
 }
 
-static void unknown_momenta_are_rejected(void **state) {
+static void invalid_and_unknown_momenta_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *body, *output, *message;
@@ -106,10 +108,10 @@ static void unknown_momenta_are_rejected(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_free_body_has_the_momenta_of_its_definition),
-        cmocka_unit_test(a_moment_is_transferred_from_point_to_point),
-        cmocka_unit_test(internal_forces_do_not_change_the_momenta_of_a_system),
-        cmocka_unit_test(unknown_momenta_are_rejected),
+        cmocka_unit_test(a_free_body_has_constant_linear_and_angular_momenta),
+        cmocka_unit_test(angular_momentum_is_transferred_from_one_point_to_another),
+        cmocka_unit_test(internal_forces_do_not_change_the_total_momenta),
+        cmocka_unit_test(invalid_and_unknown_momenta_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

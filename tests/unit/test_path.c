@@ -1,4 +1,4 @@
-/* test_path.c — third derivatives, and curvature, torsion and Frenet triad of paths, against closed forms. */
+/* test_path.c — third derivatives, and the curvature, torsion and Frenet triad of paths, compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -16,8 +16,8 @@ static double at(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* A bead slides down the helix (a cos p, a sin p, c p). Curvature a/(a² + c²), torsion c/(a² + c²), at any speed
- * (Papastavridis 1.2). The normal points to the axis. */
+/* A bead slides down the helix (a cos p, a sin p, c p). At any speed, the curvature is a/(a² + c²) and the torsion
+ * is c/(a² + c²) (Papastavridis 1.2). The normal points to the axis of the helix. */
 static void a_helix_has_constant_curvature_and_torsion(void **state) {
     (void)state;
     static const double a = 0.8, c = 0.3, size = 0.8 * 0.8 + 0.3 * 0.3;
@@ -29,7 +29,7 @@ static void a_helix_has_constant_curvature_and_torsion(void **state) {
         "`b3`: `path_binormal(B, 3)`}",
         RUN);
     for (size_t row = 0; row < m.row_count; row++) {
-        double p = at(&m, row, "p"); /* the bead moves to negative p */
+        double p = at(&m, row, "p"); /* p decreases, so the tangent is −dr/dp, normalized */
         assert_near("curvature", at(&m, row, "k"), a / size, 1e-12);
         assert_near("torsion", at(&m, row, "s"), c / size, 1e-11);
         assert_near("n1", at(&m, row, "n1"), -cos(p), 1e-12);
@@ -43,8 +43,8 @@ static void a_helix_has_constant_curvature_and_torsion(void **state) {
     motion_free(&m);
 }
 
-/* A projectile with drag: m v' = m g − c v, so j = −(c/m) a; a = g − (c/m) v. */
-static void drag_gives_the_jerk_of_its_rate(void **state) {
+/* A projectile with linear drag: m a = m g − c v, so the jerk is −(c/m) a with a = g − (c/m) v. */
+static void linear_drag_gives_a_jerk_proportional_to_the_acceleration(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 3}, {`name`: `y`, `velocity`: 4}],"
                           "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}], `gravity`: [0, -9.81],"
@@ -61,9 +61,10 @@ static void drag_gives_the_jerk_of_its_rate(void **state) {
     motion_free(&m);
 }
 
-/* A pendulum of length 2 in x and y. With the angle p from the vertical, p'' = −(g/l) sin p and p''' = −(g/l) cos p p'.
- * x = l sin p has x''' = l (cos p (p''' − p'³) − 3 sin p p' p''). λ' enters only in the constrained equations. */
-static void all_formulations_give_the_jerk_of_a_pendulum(void **state) {
+/* A pendulum of length l = 2 in the coordinates x and y. The angle p from the vertical satisfies p'' = −(g/l) sin p
+ * and p''' = −(g/l) p' cos p. For x = l sin p, x''' = l (cos p (p''' − p'³) − 3 sin p p' p''). Formulations with
+ * multipliers also need λ'. */
+static void nine_formulations_give_the_jerk_of_a_pendulum(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange",     "udwadia-kalaba",  "gauss",    "maggi", "kane",
                                                "gibbs-appell", "boltzmann-hamel", "hamilton", "routh"};
@@ -88,9 +89,9 @@ static void all_formulations_give_the_jerk_of_a_pendulum(void **state) {
     }
 }
 
-/* Nonholonomic: the knife edge of a sleigh that coasts turns at a constant rate w and moves at the constant speed u
- * (centre of mass on the edge): curvature w/u, jerk −w² v. */
-static void a_coasting_sleigh_moves_on_a_circle(void **state) {
+/* A sleigh with its mass centre on the knife edge, a nonholonomic constraint, has a constant speed u along the edge
+ * and a constant rotation rate w. The curvature of its path is w/u, and the jerk is −w² v. */
+static void a_sleigh_without_forces_moves_on_a_circle(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `x`, `velocity`: 1.5}, `y`, {`name`: `p`, `velocity`: 0.6}], `bodies`: [{`name`: `S`,"
@@ -105,9 +106,9 @@ static void a_coasting_sleigh_moves_on_a_circle(void **state) {
     motion_free(&m);
 }
 
-/* x'' = −k x + cos t; the third derivative contains the explicit rate of the force. A constraint that acts at the level
- * of accelerations has no λ' of its own. */
-static void explicit_time_is_differentiated(void **state) {
+/* The force cos t contains the time explicitly: x''' = −4 x' − sin t. The acceleration constraint y'' = x y' + t² is
+ * differentiated once: y''' = x' y' + x y'' + 2 t. */
+static void third_derivatives_contain_explicit_derivatives_with_respect_to_time(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `kinetic_energy`: `x'^2/2 + y'^2/2`,"
                           "`potential_energy`: `2*x^2`, `generalized_forces`: {`x`: `cos(t)`},"
@@ -122,7 +123,7 @@ static void explicit_time_is_differentiated(void **state) {
     motion_free(&m);
 }
 
-static void rates_that_are_unknown_are_rejected(void **state) {
+static void unsupported_third_derivatives_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *more, *output, *message;
@@ -149,8 +150,9 @@ static void rates_that_are_unknown_are_rejected(void **state) {
     }
 }
 
-/* A point at rest has no path, and a straight path has no torsion. */
-static void a_path_that_does_not_exist_ends_the_run(void **state) {
+/* The particle starts at rest, so its path has no tangent, normal or curvature at t = 0. It then falls on a straight
+ * line, whose torsion is undefined. */
+static void an_undefined_quantity_of_a_path_ends_the_run_with_an_error(void **state) {
     (void)state;
     static const char *const outputs[] = {"path_curvature(P)", "path_tangent(P, 2)", "path_normal(P, 2)",
                                           "path_torsion(P)"};
@@ -167,12 +169,12 @@ static void a_path_that_does_not_exist_ends_the_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_helix_has_constant_curvature_and_torsion),
-        cmocka_unit_test(drag_gives_the_jerk_of_its_rate),
-        cmocka_unit_test(all_formulations_give_the_jerk_of_a_pendulum),
-        cmocka_unit_test(a_coasting_sleigh_moves_on_a_circle),
-        cmocka_unit_test(explicit_time_is_differentiated),
-        cmocka_unit_test(rates_that_are_unknown_are_rejected),
-        cmocka_unit_test(a_path_that_does_not_exist_ends_the_run),
+        cmocka_unit_test(linear_drag_gives_a_jerk_proportional_to_the_acceleration),
+        cmocka_unit_test(nine_formulations_give_the_jerk_of_a_pendulum),
+        cmocka_unit_test(a_sleigh_without_forces_moves_on_a_circle),
+        cmocka_unit_test(third_derivatives_contain_explicit_derivatives_with_respect_to_time),
+        cmocka_unit_test(unsupported_third_derivatives_are_rejected),
+        cmocka_unit_test(an_undefined_quantity_of_a_path_ends_the_run_with_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_percussions.c — engine/mechanics/percussions.c, engine/simulate: given impulses, and theorems about them. */
+/* test_percussions.c — engine/mechanics/percussions.c, engine/simulate: percussions, which are given impulses, and
+ * the extremum theorems about them. */
 #include "engine/simulate/impact_record.h"
 #include "tests/unit/record.h"
 
@@ -14,9 +15,9 @@
 
 /* --- percussions -------------------------------------------------------------------------------------------------- */
 
-/* A free uniform bar of mass 2 and length 1 is struck by F = 3 perpendicular to it, at its end: y' = F/m, w = F (l/2)/I
- * with I = m l²/12, and T = F²/(2m) + (F l/2)²/(2I) = 2 F²/m. */
-static void a_blow_moves_and_turns_a_free_bar(void **state) {
+/* A free uniform bar of mass m = 2 and length l = 1 is struck at its end by F = 3, perpendicular to the bar. With I
+ * = m l²/12, y' = F/m and w = F (l/2)/I. The kinetic energy is F²/(2m) + (F l/2)²/(2I) = 2 F²/m. */
+static void a_percussion_moves_and_rotates_a_free_bar(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [`x`, `y`, `th`], "
@@ -39,10 +40,10 @@ static void a_blow_moves_and_turns_a_free_bar(void **state) {
     record_free(r);
 }
 
-/* The bar turns about a fixed pivot at its end and is struck at the distance d from the pivot: w = F d/(m l²/3). The
- * impulse R of the pivot follows from the momentum of the centre of mass, m (l/2) w = F + R, so R = F (3d/(2l) − 1). It
- * vanishes at the centre of percussion, d = 2l/3. */
-static void a_blow_at_the_centre_of_percussion_leaves_the_pivot_without_impulse(void **state) {
+/* A bar with a fixed pivot at its end is struck at the distance d from the pivot, so w = F d/(m l²/3). The impulse R
+ * of the pivot follows from the momentum of the centre of mass, m (l/2) w = F + R. Therefore R = F (3d/(2l) − 1),
+ * which vanishes at the centre of percussion, d = 2l/3. */
+static void a_percussion_at_the_centre_of_percussion_causes_no_impulse_at_the_pivot(void **state) {
     (void)state;
     const double distances[] = {0.25, 2. / 3, 1};
     for (int k = 0; k < 3; k++) {
@@ -66,15 +67,15 @@ static void a_blow_at_the_centre_of_percussion_leaves_the_pivot_without_impulse(
         assert_int_equal(record_constraint(h, "py")->type, 1);
         assert_impact_energy(h, 0, w * w / 3);
         assert_theorem(h, "bertrand_delaunay", w * w / 3);
-        assert_true(record_theorem(h, "kelvin") ==
-                    NULL); /* no other velocity gives the struck point the same velocity */
+        /* Kelvin's theorem compares motions with the same velocity of the struck point; there is only one */
+        assert_true(record_theorem(h, "kelvin") == NULL);
         record_free(r);
     }
 }
 
-/* Two percussions on the coordinates of a double mass: momenta 4 and −1, one given at a point and one on a coordinate.
- * The rod keeps a' = b', so both move at 3/(1 + 2). */
-static void percussions_act_on_coordinates_and_points_together(void **state) {
+/* Two particles on a line are joined by a rod, so a' = b'. At the same time, the percussion 4 acts at the first
+ * particle, and the percussion −1 acts on the coordinate of the second. Both particles then move at 3/(1 + 2). */
+static void percussions_act_at_points_and_on_coordinates_at_the_same_time(void **state) {
     (void)state;
     record *r = record_run_well("`parameters`: {`F`: 4}, `coordinates`: [`a`, {`name`: `b`, `initial`: 1}], "
                                 "`particles`: [{`name`: `A`, `mass`: 1, `position`: [`a`, 0]}, {`name`: `B`, `mass`: "
@@ -86,14 +87,14 @@ static void percussions_act_on_coordinates_and_points_together(void **state) {
     const event_record *h = &r->event_records[0];
     assert_near("a'", h->after[3], 1, RECORD_EXACT);
     assert_near("b'", h->after[4], 1, RECORD_EXACT);
-    assert_near("rod", record_constraint(h, "rod")->impulse, 3, RECORD_EXACT); /* b: 2·1 = −1 + Λ */
+    assert_near("rod", record_constraint(h, "rod")->impulse, 3, RECORD_EXACT); /* momentum of b: 2·1 = −1 + Λ */
     assert_near("a at the end", record_end(r)[1], 1, RECORD_EXACT);
     assert_impact_energy(h, 0, 1.5);
     record_free(r);
 }
 
-/* A system with a percussion −c x' at x = 1: v⁺ = v (1 − c/m), and x(T) = 1 + (T v − 1)(1 − c/m). */
-static void sensitivities_follow_a_percussion(void **state) {
+/* The percussion −c x' acts at x = 1: v⁺ = v (1 − c/m). At the time T, x(T) = 1 + (T v − 1)(1 − c/m). */
+static void sensitivities_continue_after_a_percussion(void **state) {
     (void)state;
     record *r =
         record_run_well("`parameters`: {`m`: 2, `c`: 0.5, `v`: 4}, `coordinates`: [{`name`: `x`, `velocity`: `v`}], "
@@ -112,9 +113,10 @@ static void sensitivities_follow_a_percussion(void **state) {
     record_free(r);
 }
 
-/* The coordinate is relative to a frame with the speed 3, so T = (q' + 3)²/2. A percussion 2 gives T⁺ − T⁻ = (2 + 3)²/2 −
- * 3²/2 = 8. The force moves the particle at the mean speed 4, and its work is 2·4. In q' alone, the work is only 2. */
-static void work_includes_the_work_of_a_moving_frame(void **state) {
+/* The coordinate q is relative to a frame that moves at the speed 3, so T = (q' + 3)²/2. The percussion 2 gives T⁺ −
+ * T⁻ = (2 + 3)²/2 − 3²/2 = 8. The mean speed of the particle is 4 during the percussion, so the work is 2·4. The
+ * product with the mean of q' alone is only 2. */
+static void work_of_a_percussion_includes_the_velocity_of_a_moving_frame(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [`q`], "
                                 "`particles`: [{`name`: `P`, `mass`: 1, `position`: [`q + 3*t`, 0]}], "
@@ -125,8 +127,9 @@ static void work_includes_the_work_of_a_moving_frame(void **state) {
     record_free(r);
 }
 
-/* An explosion separates two particles that move at 5: x2' = 5 + J/m2, x1' = 5 − J/m1. Carnot's second theorem: the gain
- * J²/2 (1/m1 + 1/m2) is the energy of the gained velocities, whatever the common velocity is. */
+/* An explosion separates two particles that move at 5: x2' = 5 + J/m2 and x1' = 5 − J/m1. By Carnot's second
+ * theorem, the gain of kinetic energy is the energy of the gained velocities, J²/2 (1/m1 + 1/m2). It does not depend
+ * on the initial velocity. */
 static void an_explosion_gains_the_energy_of_the_gained_velocities(void **state) {
     (void)state;
     record *r = record_run_well(
@@ -143,9 +146,9 @@ static void an_explosion_gains_the_energy_of_the_gained_velocities(void **state)
     record_free(r);
 }
 
-/* L = T2 + T1 + T0 − V with T2 = x'²/2 + y'², T1 = 3 x' y - 3 x y'. The percussion 2 on x changes T2 by 2·2 + 2²/2 at x' = 2. The
- * energy T2 − T0 + V contains constants, which do not affect the theorems. */
-static void a_lagrangian_gives_the_change_of_t2(void **state) {
+/* L = T2 + T1 + T0 − V with T2 = x'²/2 + y'² and T1 = 3 x' y − 3 x y'. At x' = 2, the percussion 2 on x changes T2
+ * by 2·2 + 2²/2. The reported energy T2 − T0 + V contains the constant −5, which does not affect the theorems. */
+static void percussions_change_the_quadratic_part_of_a_lagrangian(void **state) {
     (void)state;
     record *r = record_run_well("`coordinates`: [{`name`: `x`, `velocity`: 2}, `y`], "
                                 "`lagrangian`: `x'^2/2 + y'^2 + 3*x'*y - 3*x*y' + 5`, "
@@ -158,8 +161,8 @@ static void a_lagrangian_gives_the_change_of_t2(void **state) {
     record_free(r);
 }
 
-/* The percussion acts on the same bodies in every formulation, whatever its variables are. */
-static void all_formulations_follow_a_percussion(void **state) {
+/* Nine formulations with different variables must give the same motion after a percussion. */
+static void nine_formulations_give_the_same_motion_after_a_percussion(void **state) {
     (void)state;
     static const char *const formulations[] = {"lagrange",     "udwadia-kalaba", "gauss",    "maggi", "boltzmann-hamel",
                                                "gibbs-appell", "kane",           "hamilton", "routh"};
@@ -174,7 +177,7 @@ static void all_formulations_follow_a_percussion(void **state) {
                                     "`events`: [{`name`: `blow`, `when`: `t - 1`, "
                                     "`percussion`: [{`at`: `P`, `vector`: [3, 4]}, {`on`: `z`, `value`: 5}]}]",
                                     simulation);
-        /* P gets the tangential part of the percussion, 4/2, and turns at this rate for 1 s */
+        /* the tangential component 4 of the percussion gives P the rate 4/2; P then rotates for 1 s */
         assert_near(formulations[k], record_end(r)[1], cos(2), 1e-8);
         assert_near(formulations[k], record_end(r)[2], sin(2), 1e-8);
         assert_near(formulations[k], record_end(r)[3], 5, 1e-8);
@@ -183,9 +186,9 @@ static void all_formulations_follow_a_percussion(void **state) {
     }
 }
 
-/* A system in motion is struck. Bertrand's theorem is about the energy after the blow, and Kelvin's theorem about the
- * change of the velocities. */
-static void extrema_hold_for_systems_in_motion(void **state) {
+/* A percussion acts on a moving system. The function of Bertrand's theorem is the energy after the percussion. The
+ * function of Kelvin's theorem is the energy of the change of the velocities. */
+static void extremum_theorems_hold_for_moving_systems(void **state) {
     (void)state;
     record *r = record_run_well(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `y`, `velocity`: 2}, {`name`: `z`, `velocity`: -1}], "
@@ -194,7 +197,7 @@ static void extrema_hold_for_systems_in_motion(void **state) {
         "`events`: [{`name`: `blow`, `when`: `t`, `direction`: `rising`, `percussion`: {`on`: `x`, `value`: 7}}]",
         "`stop`: 1, `samples`: 2");
     const event_record *h = &r->event_records[0];
-    /* with z' = −x': T = 2 x'² + y'² + x' y'/2; momenta 4 x' + y'/2 and x'/2 + 2 y' change by 7 and 0 */
+    /* with z' = −x', T = 2 x'² + y'² + x' y'/2; the momenta 4 x' + y'/2 and x'/2 + 2 y' change by 7 and 0 */
     double dx = 7 / (4 - 0.125), dy = -dx / 4;
     assert_near("x'", h->after[4], 1 + dx, RECORD_EXACT);
     assert_near("y'", h->after[5], 2 + dy, RECORD_EXACT);
@@ -205,7 +208,8 @@ static void extrema_hold_for_systems_in_motion(void **state) {
     record_free(r);
 }
 
-/* Notes a change of velocities that need not be the solution, and counts the theorems that fail. */
+/* Records an impact with a given change of velocities, which may violate the equations of the impact. Returns the
+ * number of theorems that do not hold. *theorems is the number of theorems that apply. */
 static size_t count_failures(const char *members, const double *momentum, const double *change, size_t *theorems) {
     hamel_model *model = fixture_model(members, "`stop`: 1");
     dynamics *k = dynamics_create(model);
@@ -232,10 +236,10 @@ static size_t count_failures(const char *members, const double *momentum, const 
     return failures;
 }
 
-/* A percussion 6 on x gives the mass 2 the velocity 3. Kelvin's and Robin's functions increase if y changes too or if x
- * changes by less. With half the velocity, an additional constraint gives more energy. The wall x = 0 stops the mass 2,
- * and keeps the velocity along the wall. */
-static void theorems_fail_for_wrong_velocities(void **state) {
+/* The percussion 6 on x gives the mass 2 the velocity 3. If y changes too, the functions of Kelvin and Robin exceed
+ * their minima. If x' is only half as large, additional constraints increase the energy, contrary to the theorem of
+ * Bertrand and Delaunay. The wall x = 0 stops the mass 2 and must not change its velocity along y. */
+static void extremum_theorems_fail_for_wrong_velocities(void **state) {
     (void)state;
     const char *blow = "`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`, "
                        "`events`: [{`name`: `blow`, `when`: `t`, `percussion`: {`on`: `x`, `value`: 6}}]";
@@ -246,7 +250,8 @@ static void theorems_fail_for_wrong_velocities(void **state) {
     const double none[] = {0, 0}, stop[] = {4, 0}, turned[] = {4, 0.1};
     size_t theorems;
     assert_int_equal(count_failures(blow, momentum, right, &theorems), 0);
-    assert_int_equal(theorems, 4); /* the system is at rest, so the percussion has no power before */
+    /* Carnot's second theorem applies too, because the power of the percussion is 0 before it */
+    assert_int_equal(theorems, 4);
     assert_int_equal(count_failures(blow, momentum, aside, &theorems), 2); /* Kelvin, Robin */
     assert_int_equal(count_failures(blow, momentum, slow, &theorems), 2);  /* Bertrand and Delaunay, Robin */
     assert_int_equal(count_failures(wall, none, stop, &theorems), 0);
@@ -256,16 +261,16 @@ static void theorems_fail_for_wrong_velocities(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_blow_moves_and_turns_a_free_bar),
-        cmocka_unit_test(a_blow_at_the_centre_of_percussion_leaves_the_pivot_without_impulse),
-        cmocka_unit_test(percussions_act_on_coordinates_and_points_together),
-        cmocka_unit_test(sensitivities_follow_a_percussion),
-        cmocka_unit_test(work_includes_the_work_of_a_moving_frame),
+        cmocka_unit_test(a_percussion_moves_and_rotates_a_free_bar),
+        cmocka_unit_test(a_percussion_at_the_centre_of_percussion_causes_no_impulse_at_the_pivot),
+        cmocka_unit_test(percussions_act_at_points_and_on_coordinates_at_the_same_time),
+        cmocka_unit_test(sensitivities_continue_after_a_percussion),
+        cmocka_unit_test(work_of_a_percussion_includes_the_velocity_of_a_moving_frame),
         cmocka_unit_test(an_explosion_gains_the_energy_of_the_gained_velocities),
-        cmocka_unit_test(a_lagrangian_gives_the_change_of_t2),
-        cmocka_unit_test(all_formulations_follow_a_percussion),
-        cmocka_unit_test(extrema_hold_for_systems_in_motion),
-        cmocka_unit_test(theorems_fail_for_wrong_velocities),
+        cmocka_unit_test(percussions_change_the_quadratic_part_of_a_lagrangian),
+        cmocka_unit_test(nine_formulations_give_the_same_motion_after_a_percussion),
+        cmocka_unit_test(extremum_theorems_hold_for_moving_systems),
+        cmocka_unit_test(extremum_theorems_fail_for_wrong_velocities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

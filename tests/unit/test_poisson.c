@@ -1,5 +1,6 @@
 /* test_poisson.c — engine/analyze/poisson.c: Poisson brackets, Poisson's theorem and canonical transformations
- * (Papastavridis, Intro 8; the sign of the brackets is the usual one, opposite to the book's). */
+ * (Papastavridis, Intro 8). The sign of the brackets is that of most books, [q, p] = 1, and opposite to that of
+ * Papastavridis. */
 #include "engine/analyze/poisson.h"
 
 #include "tests/unit/fixture.h"
@@ -18,12 +19,12 @@ static const char kepler[] =
     "{`name`: `z`, `initial`: 0.1}], `kinetic_energy`: `m*(x'^2 + y'^2 + z'^2)/2`,"
     "`potential_energy`: `-mu/sqrt(x^2 + y^2 + z^2)`";
 
-/* A pendulum on a cart, whose mass matrix is not diagonal. */
+/* A pendulum on a cart. Its mass matrix is not diagonal. */
 static const char cart[] =
     "`parameters`: {`M`: 3, `m`: 2, `l`: 0.7, `g`: 9.81}, `coordinates`: [{`name`: `x`}, {`name`: `th`, `initial`: 1}],"
     "`kinetic_energy`: `(M + m)*x'^2/2 + m*l*x'*th'*cos(th) + m*l^2*th'^2/2`, `potential_energy`: `-m*g*l*cos(th)`";
 
-/* Returns the bracket; the caller frees it. */
+/* Returns the bracket [first, second]; an error fails the test. The caller frees the result. */
 static hamel_bracket *bracket_of(const char *members, const char *first, const char *second) {
     fixture f;
     hamel_bracket *found = NULL;
@@ -55,11 +56,12 @@ static void coordinates_and_momenta_have_the_fundamental_brackets(void **state) 
 #define LX "(y*p_z - z*p_y)"
 #define LY "(z*p_x - x*p_z)"
 #define LZ "(x*p_y - y*p_x)"
-/* First component of the Laplace–Runge–Lenz vector p × L − m μ r/|r|. */
+/* The first component of the Laplace–Runge–Lenz vector p × L − m μ r/|r|. */
 #define AX "(p_y*" LZ " - p_z*" LY " - m*mu*x/sqrt(x^2 + y^2 + z^2))"
 
-/* Poisson's theorem: the bracket of two integrals is an integral. [Lx, Ly] = Lz; [Ly, Ax] = −Az. */
-static void the_bracket_of_two_integrals_is_an_integral(void **state) {
+/* Poisson's theorem: the bracket of two constants of the motion is a constant of the motion. Here [Lx, Ly] = Lz and
+ * [Ly, Ax] = −Az. */
+static void the_bracket_of_two_constants_of_the_motion_is_constant(void **state) {
     (void)state;
     expect_bracket(kepler, LX, LY, "x*p_y - y*p_x");
     static const char *const pairs[][2] = {{LX, LY}, {LY, AX}};
@@ -72,13 +74,14 @@ static void the_bracket_of_two_integrals_is_an_integral(void **state) {
         hamel_bracket_free(third);
     }
     hamel_bracket *other = bracket_of(kepler, "x*p_x", "jacobi_integral()");
-    assert_int_equal(other->zero, HAMEL_NOT_ZERO); /* the virial theorem: the rate of Σ p q is not 0 */
+    assert_int_equal(other->zero, HAMEL_NOT_ZERO); /* x p_x is not constant */
     hamel_bracket_free(other);
 }
 
-/* [q, H] = q' and [p, H] = p' for every mass matrix: the differences vanish in all states, so they have no brackets
- * with coordinates and momenta. p_th' = ∂L/∂th = −m l sin(th) (x' th' + g). */
-static void brackets_with_the_hamiltonian_are_rates(void **state) {
+/* [q, H] = q' and [p, H] = p'. The test subtracts the rates of Lagrange's equations, with p_th' = ∂L/∂th = −m l
+ * sin(th) (x' th' + g). If the difference vanishes in all states, its brackets with all coordinates and momenta are
+ * 0. */
+static void brackets_with_the_hamiltonian_are_time_derivatives(void **state) {
     (void)state;
     static const char *const functions[][2] = {
         {"x", "x'"}, {"th", "th'"}, {"p_x", "0"}, {"p_th", "-m*l*sin(th)*(x'*th' + g)"}};
@@ -92,7 +95,7 @@ static void brackets_with_the_hamiltonian_are_rates(void **state) {
     }
 }
 
-static void a_bracket_that_algebra_does_not_decide_is_unknown(void **state) {
+static void a_bracket_that_simplification_does_not_reduce_to_zero_is_unknown(void **state) {
     (void)state;
     hamel_bracket *found = bracket_of(kepler, "log(exp(2*p_x)*y)*z - (2*p_x + log(y))*z", "p_z");
     assert_int_equal(found->zero, HAMEL_ZERO_UNKNOWN);
@@ -117,8 +120,8 @@ static hamel_canonical *canonical_of(const char *members, const char *const *Q, 
 static const char oscillator[] = "`parameters`: {`m`: 2, `w`: 3}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
                                  "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `m*w^2*x^2/2`";
 
-/* Exchange of coordinate and momentum; action and angle of the oscillator; q = √(2P) sin Q solved for Q and P with
- * other scales; Goldstein's Q = log(sin(p)/q), P = q cot(p); a transformation that depends on time. */
+/* The exchange of coordinate and momentum; action and angle of the oscillator; Goldstein's Q = log(sin(p)/q), P = q
+ * cot(p); a rotation of the phase plane that depends on time. Then cylindrical coordinates of a particle in space. */
 static void known_canonical_transformations_are_recognized(void **state) {
     (void)state;
     static const char *const pairs[][2] = {{"p_x", "-x"},
@@ -136,14 +139,15 @@ static void known_canonical_transformations_are_recognized(void **state) {
     static const char *const P[] = {"(x*p_x + y*p_y)/sqrt(x^2 + y^2)", "x*p_y - y*p_x", "p_z"};
     hamel_canonical *polar = canonical_of(kepler, Q, P, 3);
     assert_true(polar->canonical);
-    assert_int_equal(polar->brackets, 15); /* 3 + 3 + 9 */
+    assert_int_equal(polar->brackets, 15); /* 3 pairs of Q, 3 pairs of P, and 9 pairs (Q, P) */
     hamel_canonical_free(polar);
 }
 
 static void the_first_failing_bracket_is_reported(void **state) {
     (void)state;
     static const char *const Q[] = {"x", "2*y", "z"}, *const P[] = {"p_x", "p_y", "p_z + x"};
-    hamel_canonical *found = canonical_of(kepler, Q, P, 3); /* [Q2, P2] = 2, and [P1, P3] = −1 */
+    /* the first of the two failing brackets [Q2, P2] = 2 and [P1, P3] = −1 is reported */
+    hamel_canonical *found = canonical_of(kepler, Q, P, 3);
     assert_true(found->decided && !found->canonical && found->failed);
     assert_string_equal(found->failing.first, "Q2");
     assert_string_equal(found->failing.second, "P2");
@@ -151,7 +155,7 @@ static void the_first_failing_bracket_is_reported(void **state) {
     hamel_canonical_free(found);
 }
 
-static void an_undecided_bracket_gives_no_verdict(void **state) {
+static void a_transformation_with_an_undecided_bracket_is_reported_as_undecided(void **state) {
     (void)state;
     static const char *const Q[] = {"log(exp(x))"}, *const P[] = {"p_x*log(exp(2*t))/log(exp(t))/2"};
     hamel_canonical *found = canonical_of(oscillator, Q, P, 1);
@@ -175,7 +179,7 @@ static void expect_error(const char *members, const char *first, const char *mes
     fixture_close(&f);
 }
 
-static void functions_that_have_no_bracket_are_rejected(void **state) {
+static void functions_without_defined_brackets_are_rejected(void **state) {
     (void)state;
     expect_error(kepler, "x''", "must be a function of coordinates, momenta and time", "/first");
     expect_error(kepler, "p_x'", "must be a function", "/first");
@@ -197,8 +201,8 @@ static void functions_that_have_no_bracket_are_rejected(void **state) {
     fixture_close(&f);
 }
 
-/* The momenta of a family of coordinates x[1], x[2] are p_x[1], p_x[2]. */
-static void momenta_of_families_have_indices(void **state) {
+/* The momenta of indexed coordinates x[1], x[2] are p_x[1], p_x[2]. */
+static void momenta_of_indexed_coordinates_have_indices(void **state) {
     (void)state;
     static const char chain[] = "`parameters`: {`N`: 2}, `coordinates`: [{`name`: `x[i]`, `for`: `i = 1..N`}],"
                                 "`kinetic_energy`: `sum(i, 1, N, x[i]'^2)/2`, `potential_energy`: `(x[1] - x[2])^2/2`";
@@ -209,14 +213,14 @@ static void momenta_of_families_have_indices(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coordinates_and_momenta_have_the_fundamental_brackets),
-        cmocka_unit_test(the_bracket_of_two_integrals_is_an_integral),
-        cmocka_unit_test(brackets_with_the_hamiltonian_are_rates),
-        cmocka_unit_test(a_bracket_that_algebra_does_not_decide_is_unknown),
+        cmocka_unit_test(the_bracket_of_two_constants_of_the_motion_is_constant),
+        cmocka_unit_test(brackets_with_the_hamiltonian_are_time_derivatives),
+        cmocka_unit_test(a_bracket_that_simplification_does_not_reduce_to_zero_is_unknown),
         cmocka_unit_test(known_canonical_transformations_are_recognized),
         cmocka_unit_test(the_first_failing_bracket_is_reported),
-        cmocka_unit_test(an_undecided_bracket_gives_no_verdict),
-        cmocka_unit_test(functions_that_have_no_bracket_are_rejected),
-        cmocka_unit_test(momenta_of_families_have_indices),
+        cmocka_unit_test(a_transformation_with_an_undecided_bracket_is_reported_as_undecided),
+        cmocka_unit_test(functions_without_defined_brackets_are_rejected),
+        cmocka_unit_test(momenta_of_indexed_coordinates_have_indices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

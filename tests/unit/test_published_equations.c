@@ -189,7 +189,8 @@ static const published cases[] = {
      {{"gamma[wX; wY, wZ]", "-1"}, {"gamma[wY; wX, wZ]", "1"}, {"gamma[wZ; wX, wY]", "-1"},
       {"gamma[c1; wX, wZ]", "-r"}, {"gamma[c2; wY, wZ]", "-r"}, {"gamma[c1; wX, t]", "r*Om"},
       {"gamma[c2; wY, t]", "r*Om"}}},
-    /* constraints solved for dependent velocities; w and t as defined in example 2.12.1 and problem 2.12.2 */
+    /* constraints solved for dependent velocities; example 2.12.1 and problem 2.12.2 define the coefficients w and
+     * t */
     {"Papastavridis, example 2.12.1", NULL,
      PLANE("`coordinates`: [{`name`: `x`, `initial`: 0.3}, {`name`: `y`, `initial`: 0.4}, {`name`: `z`, `initial`: 0.5}],"
            "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
@@ -216,7 +217,7 @@ static const published cases[] = {
       {"x'", "(1 + x^2*y^4)*x'' + x*y^2*sin(x)*y'' + x*y^4*x'^2 + 2*x^2*y^3*x'*y' + x*y^2*cos(x)*x'*y'"},
       {"y'", "(1 + sin(x)^2)*y'' + x*y^2*sin(x)*x'' + sin(x)*(y^2*x'^2 + 2*x*y*x'*y' + cos(x)*x'*y')"}}},
     {"Chaplygin's sleigh; Neimark & Fufaev, chapter 3", "chaplygin_sleigh", NULL, "chaplygin",
-     /* v = x'/cos(phi) in v' = b phi'^2 and (I + m b^2) phi'' = -m b v phi' */
+     /* with the speed v = x'/cos(phi), the published equations are v' = b phi'^2 and (I + m b^2) phi'' = -m b v phi' */
      {{"b[y, x]", "tan(phi)"}, {"t[y; x, phi]", "1/cos(phi)^2"},
       {"T_o", "m*(x'/cos(phi))^2/2 + (I + m*b^2)*phi'^2/2"},
       {"x'", "(m*x''/cos(phi) + m*x'*phi'*sin(phi)/cos(phi)^2 - m*b*phi'^2)/cos(phi)"},
@@ -231,13 +232,14 @@ static const published cases[] = {
      {{"b[x, psi]", "R*cos(phi)"}, {"b[y, psi]", "R*sin(phi)"}, {"t[x; phi, psi]", "R*sin(phi)"},
       {"t[y; phi, psi]", "-R*cos(phi)"}, {"T_o", "(m*R^2 + I)*psi'^2/2 + Id*phi'^2/2"}, {"phi'", "Id*phi''"},
       {"psi'", "(m*R^2 + I)*psi'' - m*g*R*sin(alpha)*cos(phi)"}}},
-    /* w of Ishlinsky's problem: x and y are horizontal axes of a frame, so only the spins of the lower cylinders remain */
+    /* all w of x and y vanish; the only other w belong to the spins p1 and p2 of the lower cylinders */
     {"Papastavridis, example 2.2.4: Ishlinsky's problem", "papastavridis_2_2_4_ishlinsky", NULL, "voronets",
      {{"w[p1; th, ps]", "R/(2*r*sin(th))"}, {"w[p2; th, ps]", "-R/(2*r*sin(chi - th))"}, {"b[x, ps]", "R*sin(th)"},
       {"b[y, ps]", "-R*cos(th)"}, {"b[x, th]", "r*p1 - y"}}},
     {"Papastavridis, example 2.13.7: rolling disk", "greenwood_4_11_rolling_disk", NULL, "chaplygin",
      {{"t[X; phi, psi]", "-r*sin(phi)"}, {"t[Y; phi, psi]", "r*cos(phi)"}}},
-    /* A = m r^2/4, C = m r^2/2: 2 T_o = A sin^2(th) ph'^2 + (A + m r^2) th'^2 + (C + m r^2) (ps' + cos(th) ph')^2 */
+    /* with A = m r^2/4 and C = m r^2/2, 2 T_o = A sin^2(th) ph'^2 + (A + m r^2) th'^2 + (C + m r^2) (ps' + cos(th)
+     * ph')^2 */
     {"Papastavridis, example 2.13.7: rolling disk, other constraints", "papastavridis_2_13_7_rolling_disk", NULL,
      "chaplygin",
      {{"X'", "-r*cos(ph)*(ps' + cos(th)*ph') + r*sin(ph)*sin(th)*th'"}, {"t[X; ph, ps]", "-r*sin(ph)"},
@@ -247,7 +249,7 @@ static const published cases[] = {
     {"Papastavridis, example 2.13.5: sphere on a turning table", "papastavridis_2_13_5_ball_on_turntable", NULL,
      "voronets",
      /* X' = r wY - Om Y, Y' = -r wX + Om X with wX = cos(ph) th' + sin(ph) sin(th) ps', wY = sin(ph) th' - cos(ph)
-      * sin(th) ps'. The equations of motion are d/dt of the angular momentum about the point of contact. */
+      * sin(th) ps'. The equation of ph is the rate of the angular momentum about the vertical axis. */
      {{"b[X, th]", "r*sin(ph)"}, {"b[X, ps]", "-r*cos(ph)*sin(th)"}, {"b[X]", "-Om*Y"}, {"b[Y, th]", "-r*cos(ph)"},
       {"b[Y, ps]", "-r*sin(ph)*sin(th)"}, {"b[Y]", "Om*X"}, {"ph'", "I*(ph'' + cos(th)*ps'' - sin(th)*th'*ps')"}}},
     {"Papastavridis, problem 2.13.1: knife on a turning table", "papastavridis_pr_2_13_1_knife_on_turntable", NULL,
@@ -308,10 +310,10 @@ static void compare_line(written_example *e, const char *text, const char *name,
     free(typed);
 }
 
-/* Coefficients of which the table contains all that do not vanish. */
+/* Symbols of coefficients. A case that lists one of these coefficients lists all that do not vanish. */
 static const char *const complete[] = {"gamma[", "w[", "t["};
 
-/* Returns the number of lines with a coefficient. */
+/* Returns the number of lines that begin with one of the symbols in `complete`. */
 static size_t count_coefficients(const char *text) {
     size_t count = 0;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)

@@ -55,8 +55,8 @@ static void check_run(const mechanism *m, const char *name, const char *method, 
     record_free(r);
 }
 
-/* Returns false for Routh's equations, because no coordinate is cyclic, and for Chaplygin's, because the constraints
- * contain all coordinates. */
+/* Returns false for the two formulations that do not support the mechanisms. Routh's equations need a cyclic
+ * coordinate. Chaplygin's equations need a coordinate that does not occur in the constraints. */
 static bool serves_joints(const char *name) {
     return strcmp(name, "routh") != 0 && strcmp(name, "chaplygin") != 0;
 }

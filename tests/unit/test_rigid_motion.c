@@ -1,4 +1,4 @@
-/* test_rigid_motion.c — poles, screws and wrenches of bodies against closed forms. */
+/* test_rigid_motion.c — velocity and acceleration poles, screws and wrenches of bodies, compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -16,9 +16,9 @@ static double at(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* A wheel that rolls on y = 0 touches the line at its velocity pole. The body centrode is its rim. The acceleration of
- * the pole of accelerations, a + α e3 × ρ − ω² ρ, is 0. */
-static void a_wheel_turns_about_its_contact_point(void **state) {
+/* A wheel rolls on the line y = 0. Its velocity pole is the contact point, and its body centrode is its rim. The
+ * acceleration a + α e3 × ρ − ω² ρ vanishes at the acceleration pole. */
+static void the_velocity_pole_of_a_rolling_wheel_is_its_contact_point(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `x`, `velocity`: 1}, {`name`: `p`, `velocity`: -2}], `generalized_forces`: {`x`: 3},"
@@ -42,9 +42,10 @@ static void a_wheel_turns_about_its_contact_point(void **state) {
     motion_free(&m);
 }
 
-/* A ladder of length 2 slides down a wall: its pole is above the foot and level with the top, on the circle of radius 2
- * about the corner (space centrode) and on the circle of radius 1 about its middle (body centrode). */
-static void a_sliding_ladder_turns_about_the_corner_opposite_to_the_wall(void **state) {
+/* The top of a ladder of length 2 slides down a wall, and its foot slides on the ground. The velocity pole is
+ * vertically above the foot, at the height of the top. The space centrode is the circle of radius 2 about the corner
+ * of wall and ground. The body centrode is the circle of radius 1 about the middle of the ladder. */
+static void the_velocity_pole_of_a_sliding_ladder_is_above_its_foot(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `p`, `initial`: 1.2, `velocity`: -0.1}], `gravity`: [0, -9.81],"
                           "`bodies`: [{`name`: `L`, `mass`: 1, `inertia`: 0.3, `position`: [`cos(p)`, `sin(p)`],"
@@ -61,7 +62,8 @@ static void a_sliding_ladder_turns_about_the_corner_opposite_to_the_wall(void **
     motion_free(&m);
 }
 
-/* A nut that turns by p about the line x = 1, y = 2 and advances by 0.3 p. Its centre is at the distance 0.7. */
+/* A nut rotates by p about the line x = 1, y = 2 and advances by 0.3 p. Its centre is at the distance 0.7 from the
+ * line. */
 static void a_nut_moves_on_the_screw_of_its_thread(void **state) {
     (void)state;
     motion m =
@@ -84,9 +86,10 @@ static void cross(const double a[3], const double b[3], double out[3]) {
     for (int i = 0; i < 3; i++) out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* A load F at the point (1, 0, 0) of a free body and the moment 0.3 F make a wrench on the line through this point, of
- * pitch 0.3. The acceleration a + α × ρ + ω × (ω × ρ) of the acceleration pole is 0. */
-static void a_load_is_the_wrench_of_a_free_body(void **state) {
+/* The force F at the body point (1, 0, 0) and the moment 0.3 F act on a free body. They are equivalent to a wrench
+ * of pitch 0.3 whose central axis contains the point. The acceleration a + α × ρ + ω × (ω × ρ) vanishes at the
+ * acceleration pole. */
+static void a_force_and_a_parallel_moment_form_a_wrench(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [`x`, `y`, `z`, {`name`: `a`, `velocity`: 1}, {`name`: `b`, `initial`: 0.8, `velocity`: 0.4},"
@@ -118,8 +121,9 @@ static void a_load_is_the_wrench_of_a_free_body(void **state) {
     motion_free(&m);
 }
 
-/* A run must end with an error where a pole does not exist, instead of writing an infinite value. */
-static void quantities_that_do_not_exist_end_a_run(void **state) {
+/* If a pole, an axis or a wrench does not exist, the description or the run must fail with an error. An infinite
+ * value must not be written. */
+static void undefined_poles_and_axes_are_reported(void **state) {
     (void)state;
     static const struct {
         const char *body, *output, *message;
@@ -144,11 +148,11 @@ static void quantities_that_do_not_exist_end_a_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wheel_turns_about_its_contact_point),
-        cmocka_unit_test(a_sliding_ladder_turns_about_the_corner_opposite_to_the_wall),
+        cmocka_unit_test(the_velocity_pole_of_a_rolling_wheel_is_its_contact_point),
+        cmocka_unit_test(the_velocity_pole_of_a_sliding_ladder_is_above_its_foot),
         cmocka_unit_test(a_nut_moves_on_the_screw_of_its_thread),
-        cmocka_unit_test(a_load_is_the_wrench_of_a_free_body),
-        cmocka_unit_test(quantities_that_do_not_exist_end_a_run),
+        cmocka_unit_test(a_force_and_a_parallel_moment_form_a_wrench),
+        cmocka_unit_test(undefined_poles_and_axes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

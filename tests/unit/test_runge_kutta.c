@@ -1,5 +1,5 @@
-/* test_runge_kutta.c — engine/simulate/methods/dop853.h and runge_kutta.c: orders, step limits, and failures of the
- * right-hand side. */
+/* test_runge_kutta.c — engine/simulate/methods/dop853.h and runge_kutta.c: orders of accuracy, limits of the step
+ * size, and failures of the right-hand side. */
 #include "engine/simulate/methods/dop853.h"
 #include "engine/simulate/methods/stepper.h"
 #include "tests/unit/fixture.h"

@@ -389,7 +389,7 @@ static const differing eventful[] = {
      "`events`: [{`name`: `hit`, `when`: `x + a/4`, `direction`: `falling`,"
      "            `impulse`: {`constraint`: `x + a/4 = 0`, `restitution`: `e/(1 + x'^2/10)`}}]",
      "`stop`: 1.9", {"e", "a.velocity"}, {0.6, -0.3}, 1},
-    /* the same rod is also struck at a point and on a coordinate, and two impulses act at once */
+    /* the same rod; the event has two impulses at constraints, and percussions at a point and on a coordinate */
     {"`parameters`: {`e`: %.17g},"
      "`coordinates`: [{`name`: `x`, `initial`: 0.6}, {`name`: `y`, `initial`: -0.8}, {`name`: `a`, `velocity`: %.17g},"
      "                {`name`: `b`, `velocity`: -1}],"

@@ -1,4 +1,4 @@
-/* test_servo.c — constraints whose reaction has a given direction, against closed forms. */
+/* test_servo.c — servo-constraints, whose reactions have a given direction, compared with closed forms. */
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
 
@@ -16,8 +16,9 @@ static double at(const motion *m, size_t row, const char *name) {
     return motion_value(m, row, motion_column(m, name));
 }
 
-/* A cart of mass 2 carries a pendulum of mass 1 and length 0.5. A force on the cart keeps the angle p from the vertical
- * (p = 0 is upright) at 0.3: the pivot moves with x'' = g tan p, and the force is (2 + 1) g tan p. Nothing acts on p. */
+/* A cart of mass 2 carries a pendulum of mass 1 and length 0.5. A force on the cart keeps the angle p of the
+ * pendulum at 0.3; p = 0 is upright. The acceleration of the cart is x'' = g tan p, and the force is (2 + 1) g tan
+ * p. The generalized reaction on p is 0. */
 static const char *const CART =
     "`coordinates`: [{`name`: `x`, `velocity`: 0.2}, {`name`: `p`, `initial`: 0.3}], `particles`: [{`name`: `C`,"
     "`mass`: 2, `position`: [`x`, 0]}, {`name`: `P`, `mass`: 1, `position`: [`x + 0.5*sin(p)`, `0.5*cos(p)`]}],"
@@ -47,13 +48,14 @@ static void check_cart(const char *direction, const char *form) {
     motion_free(&m);
 }
 
-static void a_force_on_the_cart_keeps_the_angle_of_its_pendulum(void **state) {
+static void a_force_on_a_cart_keeps_the_angle_of_its_pendulum(void **state) {
     (void)state;
     check_cart("`coordinates`: {`x`: 1}", "lagrange");
-    check_cart("`on`: `C`, `vector`: [1, 5]", "lagrange"); /* the cart cannot move along y */
+    /* the component along y has no effect, because the cart cannot move along y */
+    check_cart("`on`: `C`, `vector`: [1, 5]", "lagrange");
 }
 
-static void all_formulations_support_a_given_direction(void **state) {
+static void seven_formulations_give_the_same_reaction_along_a_given_direction(void **state) {
     (void)state;
     static const char *const formulations[] = {"udwadia-kalaba", "gauss",           "maggi",   "kane",
                                                "gibbs-appell",   "boltzmann-hamel", "hamilton"};
@@ -61,8 +63,8 @@ static void all_formulations_support_a_given_direction(void **state) {
         check_cart("`coordinates`: {`x`: 1}", formulations[i]);
 }
 
-/* The gradient is (0, 1): in this direction the constraint reacts ideally, and the cart moves freely with the
- * momentum 2 x' + x' = const. */
+/* The direction (0, 1) is the gradient of the constraint p = 0.3, so the reaction is the ideal one. No horizontal
+ * force acts on the cart and the pendulum: (2 + 1) x' is constant. */
 static void the_gradient_as_direction_gives_the_ideal_reaction(void **state) {
     (void)state;
     char system[1500];
@@ -75,8 +77,8 @@ static void the_gradient_as_direction_gives_the_ideal_reaction(void **state) {
     motion_free(&m);
 }
 
-/* The head of the acceleration constraint y'' = −4 y is kept by a force along (1, 1): x'' = λ, y'' = λ − g. */
-static void a_law_of_accelerations_is_kept_by_an_oblique_force(void **state) {
+/* A force along (1, 1) enforces the acceleration constraint y'' = −4 y: x'' = λ and y'' = λ − g. */
+static void a_force_of_given_direction_enforces_an_acceleration_constraint(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [`x`, {`name`: `y`, `initial`: 1}], `particles`: [{`name`: `P`, `mass`: 1,"
                           "`position`: [`x`, `y`]}], `gravity`: [0, -9.81], `constraints`: [{`name`: `law`,"
@@ -92,12 +94,12 @@ static void a_law_of_accelerations_is_kept_by_an_oblique_force(void **state) {
     motion_free(&m);
 }
 
-static void directions_without_a_solution_are_rejected(void **state) {
+static void unsupported_directions_are_rejected(void **state) {
     (void)state;
     static const struct {
         const char *constraint, *more, *message;
     } cases[] = {
-        /* a force along x cannot influence y */
+        /* a force along x does not change y'' */
         {"`equation`: `y = 0`, `direction`: {`coordinates`: {`x`: 1}}", ", `gravity`: [0, -1]",
          "do not determine the accelerations"},
         {"`equation`: `y = 0`, `direction`: {`coordinates`: {`z`: 1}}", "", "`z` is not a coordinate"},
@@ -133,11 +135,11 @@ static void directions_without_a_solution_are_rejected(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_force_on_the_cart_keeps_the_angle_of_its_pendulum),
-        cmocka_unit_test(all_formulations_support_a_given_direction),
+        cmocka_unit_test(a_force_on_a_cart_keeps_the_angle_of_its_pendulum),
+        cmocka_unit_test(seven_formulations_give_the_same_reaction_along_a_given_direction),
         cmocka_unit_test(the_gradient_as_direction_gives_the_ideal_reaction),
-        cmocka_unit_test(a_law_of_accelerations_is_kept_by_an_oblique_force),
-        cmocka_unit_test(directions_without_a_solution_are_rejected),
+        cmocka_unit_test(a_force_of_given_direction_enforces_an_acceleration_constraint),
+        cmocka_unit_test(unsupported_directions_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

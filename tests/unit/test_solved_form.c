@@ -1,8 +1,9 @@
-/* test_solved_form.c — engine/equations/solved_form.c: the written equations of Hadamard, Voronets and Chaplygin have the
- * values that the engine computes from Lagrange's equations with multipliers.
+/* test_solved_form.c — engine/equations/solved_form.c: the written equations of Hadamard, Voronets and Chaplygin are
+ * satisfied by the accelerations of Lagrange's equations with multipliers.
  *
- * The lines of the text are parsed and evaluated at random states that satisfy the constraints. The coefficients w are
- * compared with Hamel's coefficients of the quasi-velocities q'_D − Σ b_DI q'_I − b_D, which another file derives. */
+ * The lines of the text are parsed and evaluated at random states that satisfy the constraints. The coefficients w
+ * are compared with Hamel's coefficients of the quasi-velocities q'_D − Σ b_DI q'_I − b_D. The Boltzmann-Hamel
+ * formulation derives Hamel's coefficients independently. */
 #include "engine/mechanics/formulation.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_state.h"
@@ -22,19 +23,20 @@ enum { STATES = 3 };
 
 static const char *const SOLVED_FORMS[] = {"hadamard", "voronets", "chaplygin"};
 
-/* A line `left = right` of the text, split; `label` is the name before a colon, or "". */
+/* A line `label: left = right` or `left = right`. `label` is the name of an equation, or "" without a label. */
 typedef struct text_line {
     char label[100], *left, *right;
 } text_line;
 
-/* Splits a line, which must not be a comment. The caller frees `left`. */
+/* Copies and splits a line, which must contain " = ". The caller frees `left`, which owns the copy; `right` points
+ * into it. */
 static text_line split(const char *line) {
     text_line found = {.left = strndup(line, strcspn(line, "\n"))};
     char *colon = strstr(found.left, ": "), *equal = strstr(found.left, " = ");
     assert_true(found.left && equal && equal - found.left < 1 << 20);
     *equal = '\0';
     found.right = equal + 3;
-    /* a semicolon separates indices, a colon ends the name of an equation */
+    /* the name of an equation ends with a colon; indices are separated by semicolons */
     if (colon && colon < equal) {
         *colon = '\0';
         snprintf(found.label, sizeof found.label, "%s", found.left);
@@ -43,18 +45,19 @@ static text_line split(const char *line) {
     return found;
 }
 
-/* Returns the line after `line`, or NULL. */
+/* Returns the start of the next line, or NULL after the last line. */
 static const char *next_line(const char *line) {
     const char *end = strchr(line, '\n');
     return end && end[1] ? end + 1 : NULL;
 }
 
-/* The quantities of Lagrange's equations with which lines are compared. */
+/* The quantities of Lagrange's equations that are compared with the written equations. */
 typedef struct reference {
     hamel_system *system;
     hamel_equations equations;
     graph_node T;
-    bool natural; /* T is the kinetic energy and p its derivatives */
+    /* true if T is the kinetic energy and p are the derivatives of T, because no potential contains velocities */
+    bool natural;
 } reference;
 
 static void derive(reference *r, hamel_model *model) {
@@ -67,8 +70,10 @@ static void derive(reference *r, hamel_model *model) {
     r->T = r->natural ? energies_kinetic(&r->equations) : GRAPH_NONE;
 }
 
-/* Compares one line with its reference. The tolerance of the equations of motion, 1e-9 of the larger of 1 and both
- * sides, exceeds the rounding errors of sums in which terms of all sizes cancel. Returns 1 if the line was compared. */
+/* Compares the two sides of an equation of motion, or the value of T_o, a momentum or a dependent velocity with
+ * Lagrange's equations. The tolerance is relative to the larger of 1 and both sides. For equations of motion and
+ * velocities it is 1e-9, which exceeds the rounding errors of sums of large terms that cancel. Returns 1 if the line
+ * was compared, or 0 for other lines. */
 static size_t compare_line(const reference *r, const written_state *at, const program_inputs *in, const char *line) {
     hamel_system *s = r->system;
     text_line found = split(line);
@@ -95,7 +100,9 @@ static size_t compare_line(const reference *r, const written_state *at, const pr
     return compared;
 }
 
-/* Evaluates all lines of the text that the notation of descriptions can express. Returns the number of comparisons. */
+/* Compares the lines of the text before its sections on reactions, on generalized forces and on common
+ * subexpressions. Returns the number of comparisons at all states, or 0 if the definitions in the text are not
+ * supported. */
 static size_t compare_text(const written_example *from, char *text) {
     written_example e;
     reference r;
@@ -122,7 +129,8 @@ static size_t compare_text(const written_example *from, char *text) {
     return count;
 }
 
-/* Returns the number of compared lines of one example, or 0 if the formulation does not support it. */
+/* Returns the number of comparisons in one example, or 0 if the formulation or the parser does not support the
+ * example. */
 static size_t compare_example(const char *path, const char *as) {
     written_example e;
     hamel_written *w = NULL;
@@ -141,10 +149,11 @@ static size_t compare_example(const char *path, const char *as) {
     return count;
 }
 
-/* The written form is refused for 8 of the 164 examples in hadamard and voronets, and for 67 in chaplygin: nonlinear
- * constraints, constraints on accelerations, too many coordinates, too much work. The text of some others contains
- * derivatives of tables or reactions, which the test does not parse. */
-static void equations_of_all_examples_agree_with_the_engine(void **state) {
+/* Of 168 examples, 154, 153 and 95 are compared in Hadamard's, Voronets' and Chaplygin's form. The other examples
+ * have nonlinear constraints, constraints on accelerations, or too many coordinates, or exceed the work budget. Some
+ * contain derivatives of tables or reactions, which the test cannot parse. `least` is slightly smaller, so that
+ * examples may change. */
+static void solved_forms_of_all_supported_examples_agree_with_the_engine(void **state) {
     (void)state;
     static const size_t least[] = {140, 140, 90};
     glob_t found;
@@ -152,14 +161,16 @@ static void equations_of_all_examples_agree_with_the_engine(void **state) {
     for (size_t f = 0; f < 3; f++) {
         size_t examples = 0;
         for (size_t k = 0; k < found.gl_pathc; k++) examples += compare_example(found.gl_pathv[k], SOLVED_FORMS[f]) > 0;
-        if (examples < least[f]) fail_msg("%s: only %zu examples are compared", SOLVED_FORMS[f], examples);
+        if (examples < least[f])
+            fail_msg("%s: only %zu examples are compared; `least` contains the minimum", SOLVED_FORMS[f], examples);
     }
     globfree(&found);
 }
 
 /* --- coefficients ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the quasi-velocity u_NAME = NAME' or o_NAME = NAME' − right. */
+/* Adds a quasi-velocity to `list`: u_NAME = NAME' if `right` is empty, or o_NAME = NAME' − right. `prefix` is "u" or
+ * "o". */
 static void add_quasi(cJSON *list, const char *prefix, const char *coordinate, const char *right) {
     size_t room = strlen(right) + 200;
     char name[100], *definition = calloc(1, room);
@@ -173,8 +184,9 @@ static void add_quasi(cJSON *list, const char *prefix, const char *coordinate, c
     free(definition);
 }
 
-/* Returns the description without constraints and with the quasi-velocities of the solved form in `text`. The kinetic
- * energy is replaced, because coefficients do not depend on it. */
+/* Returns the description as JSON with quasi-velocities instead of constraints. Each dependent velocity q'_D of the
+ * solved form in `text` gives the quasi-velocity o_D = q'_D − Σ b_DI q'_I − b_D, which vanishes. The kinetic energy
+ * is replaced by a simple one, because Hamel's coefficients do not depend on it. The caller frees the result. */
 static char *with_quasi_velocities(const written_example *from, const char *text) {
     cJSON *tree = cJSON_Duplicate(from->tree, true), *list = cJSON_CreateArray();
     const hamel_system *s = from->model->system;
@@ -203,7 +215,8 @@ static char *with_quasi_velocities(const written_example *from, const char *text
     return json;
 }
 
-/* Returns the value of the line for gamma[o_D; u_I, u_J] (or `t` as J), or 0 if the text has no such line. */
+/* Returns the value of gamma[o_D; u_I, u_J], or of gamma[o_D; u_I, t] if `j` is "t". Coefficients without a line in
+ * `text` are 0. */
 static double gamma_of(hamel_system *s, const char *text, const char *d, const char *i, const char *j,
                        const program_inputs *in) {
     char start[300];
@@ -218,7 +231,8 @@ static double gamma_of(hamel_system *s, const char *text, const char *d, const c
     return value;
 }
 
-/* Compares all lines w[D; I, J] with −gamma, and all gamma of dependent quasi-velocities with w. */
+/* Compares each coefficient w[D; I, J] in `text` with −gamma[o_D; u_I, u_J] in `gammas`. Both texts must contain the
+ * same number of these coefficients. Adds this number to *count. */
 static void compare_coefficients(const written_example *e, const char *text, const char *gammas, char letter,
                                  size_t *count) {
     written_example with_text, with_gammas;
@@ -249,16 +263,16 @@ static void compare_coefficients(const written_example *e, const char *text, con
         (void)sscanf(line, "gamma[o_%299[^]]", indices);
         expected += indices[0] && !strstr(indices, ", o_") && !strstr(indices, "; o_");
     }
-    if (listed != expected) fail_msg("%zu coefficients instead of %zu in\n%s", listed, expected, text);
+    if (listed != expected) fail_msg("found %zu coefficients, expected %zu, in\n%s", listed, expected, text);
     with_text.model->system->error = with_gammas.model->system->error = NULL;
     *count += listed;
     written_close(&with_text);
     written_close(&with_gammas);
 }
 
-/* Papastavridis, problem 2.12.4: w^D_IJ = −γ^D_IJ and w^D_I = −γ^D_I. γ^I vanishes. In Chaplygin's equations, so do the
- * coefficients with a dependent lower index. */
-static void coefficients_are_those_of_hamel_with_the_opposite_sign(void **state) {
+/* Papastavridis, problem 2.12.4: w^D_IJ = −γ^D_IJ and w^D_I = −γ^D_I. All γ^I vanish. In systems that Chaplygin's
+ * equations support, the γ with a dependent lower index vanish too. */
+static void coefficients_of_voronets_and_chaplygin_are_those_of_hamel_with_the_opposite_sign(void **state) {
     static const char *const cases[][2] = {
         {"chaplygin_sleigh", "chaplygin"},
         {"coin_on_incline", "chaplygin"},
@@ -277,7 +291,7 @@ static void coefficients_are_those_of_hamel_with_the_opposite_sign(void **state)
         bool chaplygin = strcmp(cases[k][1], "chaplygin") == 0;
         written_open_example(&e, cases[k][0], cases[k][1]);
         char *text = written_equations(&e, HAMEL_NOTATION_TEXT), *with = strstr(text, "\n# with\n");
-        /* the description of the quasi-velocities contains the definitions of common subexpressions */
+        /* the quasi-velocities may contain common subexpressions, so their definitions are added to the description */
         written_example defined;
         assert_true(written_open_with_definitions(&defined, &e, text));
         char *json = with_quasi_velocities(&defined, text);
@@ -300,7 +314,8 @@ static void coefficients_are_those_of_hamel_with_the_opposite_sign(void **state)
 
 /* --- entries and LaTeX -------------------------------------------------------------------------------------------------- */
 
-/* Returns the value of the entry with these indices, or NULL. Indices after the last are NULL. */
+/* Returns the value of the entry with the symbol `letter` and up to three indices, or NULL if the entry is not
+ * listed. Unused indices are NULL. */
 static const char *entry_of(const hamel_written *w, const char *letter, const char *first, const char *second,
                             const char *third) {
     const char *const wanted[3] = {first, second, third};
@@ -315,8 +330,8 @@ static const char *entry_of(const hamel_written *w, const char *letter, const ch
     return NULL;
 }
 
-/* Problem 2.13.1 of Papastavridis: a knife on a table that turns at the rate w, in inertial coordinates. */
-static void coefficients_are_entries_of_the_result(void **state) {
+/* Papastavridis, problem 2.13.1, in inertial coordinates: a knife on a table that rotates at the rate w. */
+static void coefficients_of_voronets_are_entries_of_the_result_and_written_in_latex(void **state) {
     written_example e;
     hamel_written *text = NULL, *latex = NULL;
     (void)state;
@@ -339,8 +354,9 @@ static void coefficients_are_entries_of_the_result(void **state) {
 
 /* --- refusals ---------------------------------------------------------------------------------------------------------- */
 
-/* At the initial state cos φ = 0, so the constraint does not determine y', and x may not be dependent. */
-static void chaplygins_equations_need_a_regular_initial_state(void **state) {
+/* At the initial state cos(th) = 0, so the constraint does not determine y'. The potential contains x, so
+ * Chaplygin's equations cannot use x' as the dependent velocity. */
+static void equations_of_chaplygin_need_an_initial_state_that_determines_the_dependent_velocities(void **state) {
     written_example e;
     hamel_written *w = NULL;
     hamel_error error = {0};
@@ -362,10 +378,10 @@ static void chaplygins_equations_need_a_regular_initial_state(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients_are_those_of_hamel_with_the_opposite_sign),
-        cmocka_unit_test(coefficients_are_entries_of_the_result),
-        cmocka_unit_test(chaplygins_equations_need_a_regular_initial_state),
-        cmocka_unit_test(equations_of_all_examples_agree_with_the_engine),
+        cmocka_unit_test(coefficients_of_voronets_and_chaplygin_are_those_of_hamel_with_the_opposite_sign),
+        cmocka_unit_test(coefficients_of_voronets_are_entries_of_the_result_and_written_in_latex),
+        cmocka_unit_test(equations_of_chaplygin_need_an_initial_state_that_determines_the_dependent_velocities),
+        cmocka_unit_test(solved_forms_of_all_supported_examples_agree_with_the_engine),
     };
     return cmocka_run_group_tests_name("solved_form", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_steady.c — engine/analyze/steady*.c: steady motions of rolling disks, skates and sleighs, and their stability,
+/* test_steady.c — engine/analyze/steady*.c: steady motions of rolling disks, skates and sleighs and their stability,
  * compared with published results and closed forms. */
 #include "engine/analyze/steady.h"
 #include "tests/unit/fixture.h"
@@ -29,7 +29,8 @@ static double value_of(const hamel_steady_motions *all, const double *values, co
     return NAN;
 }
 
-/* Returns the imaginary part of the last eigenvalue but one, the positive one of the fastest pair. */
+/* Returns the largest frequency. Eigenvalues are sorted by the absolute value of their imaginary part, and the
+ * positive one of a pair is first. */
 static double frequency_of(const hamel_steady_motion *m) {
     assert_true(m->eigenvalue_count >= 2);
     return m->eigenvalues[2 * (m->eigenvalue_count - 2) + 1];
@@ -38,7 +39,8 @@ static double frequency_of(const hamel_steady_motion *m) {
 enum { TEXT = 1600 };
 static const double g = 9.81, r = 0.5;
 
-/* Greenwood, example 4.11: a disk that rolls without slipping, with heading phi, tilt theta and spin psi. */
+/* Greenwood, example 4.11: a disk that rolls without slipping, with the heading phi, the tilt theta and the spin
+ * psi. theta = π/2 is upright. */
 static void write_disk(char *text, double tilt, double heading_rate, double spin_rate) {
     double rolled = spin_rate + heading_rate * cos(tilt);
     snprintf(text, TEXT,
@@ -52,10 +54,10 @@ static void write_disk(char *text, double tilt, double heading_rate, double spin
              r, g, -r * rolled, heading_rate, tilt, spin_rate);
 }
 
-/* Greenwood (4.317)-(4.319): the rates ω_d = φ' sin θ and Ω of a disk in a steady circle satisfy
+/* Greenwood (4.317)-(4.319): in a steady circle of the disk, the rates ω_d = φ' sin θ and Ω satisfy
  *     -¼ ω_d² cot θ + 3/2 ω_d Ω + (g/r) cos θ = 0.
- * Along θ, ω_d and Ω change by dω_d/dθ = 2 Ω - ω_d cot θ and dΩ/dθ = 2/3 ω_d. The derivative of the equation of θ along
- * these integrals, divided by 5/4, is the square of the frequency:
+ * The other two equations of motion determine ω_d and Ω as functions of θ: dω_d/dθ = 2 Ω - ω_d cot θ and dΩ/dθ = 2/3
+ * ω_d. The total derivative of the left side with respect to θ gives the frequency n of small oscillations:
  *     5/4 n² = -½ ω_d ω_d' cot θ + ¼ ω_d²/sin²θ + 3/2 (ω_d' Ω + ω_d Ω') - (g/r) sin θ. */
 static double disk_frequency(double tilt, double wd, double W) {
     double cot = cos(tilt) / sin(tilt), wd_slope = 2 * W - wd * cot, W_slope = wd * 2 / 3;
@@ -64,7 +66,7 @@ static double disk_frequency(double tilt, double wd, double W) {
     return sqrt(square / 1.25);
 }
 
-static void a_rolling_disk_has_steady_circles(void **state) {
+static void a_rolling_disk_has_the_published_steady_circles_and_frequencies(void **state) {
     static const double cases[][2] = {{1.2, 1.5}, {0.8, 2.2}, {1.9, -1}, {1.4, 6}};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -75,12 +77,12 @@ static void a_rolling_disk_has_steady_circles(void **state) {
         hamel_steady_motions *all = find_motions(text);
         const hamel_steady_motion *m = all->items;
         assert_true(all->searched && all->count > 0);
-        assert_int_equal(all->ignorable.count, 4); /* X, Y, phi, psi */
+        assert_int_equal(all->ignorable.count, 4); /* X, Y, phi and psi */
         assert_true(m->kept);
         assert_near("tilt", value_of(all, m->q, "theta"), tilt, 1e-9);
         assert_near("heading rate", value_of(all, m->v, "phi"), rate, 1e-12);
         assert_near("speed of the centre", value_of(all, m->v, "X"), -r * W, 1e-9);
-        assert_int_equal(m->family_dimension, 2); /* the tilt follows from ω_d and Ω */
+        assert_int_equal(m->family_dimension, 2); /* the parameters are ω_d and Ω, which determine the tilt */
         assert_int_equal(m->eigenvalue_count, 4);
         assert_near("frequency", frequency_of(m), disk_frequency(tilt, wd, W), 1e-8);
         assert_true(m->decided && m->stable && m->linearly_stable);
@@ -103,9 +105,9 @@ static bool straight_roll_is_stable(double spin_rate, double *square) {
     return stable;
 }
 
-/* Papastavridis, example 1.17.22; Greenwood, example 4.11: straight rolling is stable if Ω² > g/(3r), and small tilts
- * have the squared frequency (4/5)(3 Ω² - g/r). */
-static void straight_rolling_is_stable_above_the_critical_speed(void **state) {
+/* Papastavridis, example 1.17.22; Greenwood, example 4.11: straight rolling is stable if Ω² > g/(3r). The square of
+ * the frequency of small tilts is (4/5)(3 Ω² - g/r). */
+static void straight_rolling_of_a_disk_is_stable_above_the_critical_speed(void **state) {
     double critical = sqrt(g / (3 * r)), square;
     (void)state;
     for (int k = 0; k < 5; k++) {
@@ -117,8 +119,8 @@ static void straight_rolling_is_stable_above_the_critical_speed(void **state) {
     assert_true(straight_roll_is_stable(critical * (1 + 1e-9), &square));
 }
 
-/* Greenwood, example 4.11: an upright disk that spins about its vertical diameter is stable if ω_d² > 4g/(5r). The
- * frequency follows from Ω = 0 in disk_frequency. */
+/* Greenwood, example 4.11: an upright disk that spins about its vertical diameter is stable if ω_d² > 4g/(5r). Its
+ * frequency is that of disk_frequency with Ω = 0. */
 static void an_upright_spinning_disk_is_stable_above_the_critical_rate(void **state) {
     double critical = sqrt(0.8 * g / r);
     (void)state;
@@ -134,10 +136,10 @@ static void an_upright_spinning_disk_is_stable_above_the_critical_rate(void **st
     }
 }
 
-/* Chaplygin's sleigh, with the mass centre at the distance a before the blade: v' = a w², (I + m a²) w' = -m a v w. The
- * only steady motions are straight. The eigenvalue of w is -m a v/(I + m a²), so the sleigh is stable if the mass centre
- * is in front. */
-static void a_sleigh_runs_straight_with_the_mass_centre_in_front(void **state) {
+/* Chaplygin's sleigh, with the mass centre at the distance a ahead of the blade: v' = a w², (I + m a²) w' = -m a v
+ * w. All steady motions are straight. The eigenvalue of w is -m a v/(I + m a²), so motions with v > 0 are stable and
+ * motions with v < 0 are unstable. */
+static void a_straight_sleigh_is_stable_only_if_its_mass_centre_is_in_front(void **state) {
     const double m = 2, a = 0.3, I = 0.7;
     (void)state;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -154,7 +156,7 @@ static void a_sleigh_runs_straight_with_the_mass_centre_in_front(void **state) {
         assert_int_equal(all->constant.count, 2);
         assert_string_equal(all->constant.items[0], "phi'");
         const hamel_steady_motion *found = all->items;
-        assert_false(found->kept); /* the initial rate of phi is not 0 */
+        assert_false(found->kept); /* the initial rate of phi is not 0, so this is not the initial motion */
         assert_near("rate", found->u[0], 0, 1e-12);
         assert_near("speed", fabs(found->u[1]), 1.5, 1e-12);
         assert_near("eigenvalue", found->eigenvalues[0] + found->eigenvalues[2], -rate, 1e-9);
@@ -164,9 +166,9 @@ static void a_sleigh_runs_straight_with_the_mass_centre_in_front(void **state) {
     }
 }
 
-/* Papastavridis, example 2.13.1: a skate whose blade is below its mass centre runs on a circle with any speed and any
- * rate. */
-static void a_skate_runs_on_circles(void **state) {
+/* Papastavridis, example 2.13.1: a skate whose mass centre is above its blade can run on a circle at any speed and
+ * any rate of rotation. */
+static void a_skate_has_a_family_of_steady_circles(void **state) {
     (void)state;
     hamel_steady_motions *all = find_motions(
         "`coordinates`: [{`name`: `x`, `velocity`: 3}, `y`, {`name`: `phi`, `velocity`: 0.7}], `kinetic_energy`: "
@@ -180,8 +182,8 @@ static void a_skate_runs_on_circles(void **state) {
     hamel_steady_motions_free(all);
 }
 
-/* Quasi-velocities of the description may be the constant velocities: Papastavridis, example 2.13.1 with the speed. */
-static void quasi_velocities_may_be_constant(void **state) {
+/* The skate of the previous test. Declared quasi-velocities may be chosen as the constant velocities. */
+static void declared_quasi_velocities_are_used_as_constant_velocities(void **state) {
     (void)state;
     hamel_steady_motions *all = find_motions(
         "`coordinates`: [{`name`: `x`, `velocity`: 3}, `y`, {`name`: `phi`, `velocity`: 0.7}], `kinetic_energy`: "
@@ -193,9 +195,9 @@ static void quasi_velocities_may_be_constant(void **state) {
     hamel_steady_motions_free(all);
 }
 
-/* Holonomic systems have cyclic coordinates, and hamel_find_equilibria finds their steady motions. A system at rest, or
- * one in which a coordinate occurs in all equations, is not searched either. */
-static void other_systems_are_not_searched(void **state) {
+/* The search requires velocity constraints, initial velocities and an ignorable coordinate. Each of the three
+ * systems lacks one of these; hamel_find_equilibria finds the steady motions of the first. */
+static void unsupported_systems_are_not_searched(void **state) {
     static const char *const systems[] = {
         "`coordinates`: [{`name`: `th`, `initial`: 0.5}, {`name`: `ph`, `velocity`: 4}], `kinetic_energy`: `(th'^2 + "
         "sin(th)^2*ph'^2)/2`, `potential_energy`: `-9.81*cos(th)`",
@@ -216,13 +218,13 @@ static void other_systems_are_not_searched(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rolling_disk_has_steady_circles),
-        cmocka_unit_test(straight_rolling_is_stable_above_the_critical_speed),
+        cmocka_unit_test(a_rolling_disk_has_the_published_steady_circles_and_frequencies),
+        cmocka_unit_test(straight_rolling_of_a_disk_is_stable_above_the_critical_speed),
         cmocka_unit_test(an_upright_spinning_disk_is_stable_above_the_critical_rate),
-        cmocka_unit_test(a_sleigh_runs_straight_with_the_mass_centre_in_front),
-        cmocka_unit_test(a_skate_runs_on_circles),
-        cmocka_unit_test(quasi_velocities_may_be_constant),
-        cmocka_unit_test(other_systems_are_not_searched),
+        cmocka_unit_test(a_straight_sleigh_is_stable_only_if_its_mass_centre_is_in_front),
+        cmocka_unit_test(a_skate_has_a_family_of_steady_circles),
+        cmocka_unit_test(declared_quasi_velocities_are_used_as_constant_velocities),
+        cmocka_unit_test(unsupported_systems_are_not_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,8 +243,8 @@ static void trusted_text_is_read_without_limits(void **state) {
     assert_null(json_parse_trusted("{\"a\":"));
 }
 
-/* The depth exceeds that of the levels that api/json/text.c keeps on the stack. */
-static void deep_documents_are_written(void **state) {
+/* The depth exceeds the usual depth for which api/json/text.c reserves memory on the stack (USUAL_DEPTH). */
+static void documents_beyond_the_usual_depth_are_written_completely(void **state) {
     (void)state;
     enum { DEPTH = 20 };
     text_buffer given, sorted;
@@ -306,7 +306,7 @@ int main(void) {
         cmocka_unit_test(broken_structure_is_rejected_with_its_position),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(trusted_text_is_read_without_limits),
-        cmocka_unit_test(deep_documents_are_written),
+        cmocka_unit_test(documents_beyond_the_usual_depth_are_written_completely),
         cmocka_unit_test(adversarial_bodies_are_parsed_in_time),
         cmocka_unit_test(equal_documents_have_one_canonical_form),
     };

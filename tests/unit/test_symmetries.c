@@ -1,5 +1,5 @@
-/* test_symmetries.c — engine/analyze/symmetries.c: momenta and energies of combined shifts and rotations, compared with
- * textbooks and with motions. */
+/* test_symmetries.c — engine/analyze/symmetries.c: momenta and energies that are conserved because of combined
+ * shifts and rotations, compared with textbooks and with motions. */
 #include "engine/analyze/symmetries.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* Checks the names of all conserved quantities, which are separated by semicolons in `list`. */
+/* Checks the expressions of all conserved quantities. `list` contains them in the order of the report, separated by
+ * "; ". */
 static void expect_conserved(const hamel_report *r, const char *list) {
     char found[4000] = "";
     for (size_t k = 0; k < r->conserved.count; k++) {
@@ -26,7 +27,7 @@ static void expect_conserved(const hamel_report *r, const char *list) {
         assert_string_equal(r->symmetries->items[k].conserved, r->conserved.items[k]);
 }
 
-/* Checks the displacement ξ of a symmetry, written `x: -y, y: x`. */
+/* Checks the displacement of each coordinate, in the form "x: -y, y: x", and the shift of the time. */
 static void expect_symmetry(const hamel_symmetry *s, int time_shift, const char *displacement) {
     char found[1000] = "";
     for (size_t k = 0; k < s->displacement_count; k++) {
@@ -44,7 +45,7 @@ static void check_conserved(const char *members, const char *list) {
     hamel_report_free(r);
 }
 
-/* Runs the system and checks that a quantity is constant. The error of the integration is about 1e-9. */
+/* Runs the system and checks that a quantity changes by less than 1e-7. The error of the integration is about 1e-9. */
 static void expect_constant(const char *members, const char *quantity) {
     char system[4000];
     snprintf(system, sizeof system, "%s, `outputs`: {`J`: `%s`}", members, quantity);
@@ -53,7 +54,7 @@ static void expect_constant(const char *members, const char *quantity) {
     motion_free(&m);
 }
 
-/* Every quantity that is reported for one of these systems is constant along a motion. */
+/* Each system has conserved quantities, and each of them is constant along a motion. */
 static void reported_quantities_are_constant_along_a_motion(void **state) {
     static const char *const systems[] = {
         /* a particle in a rotating trough: the constraint contains the time */
@@ -61,11 +62,12 @@ static void reported_quantities_are_constant_along_a_motion(void **state) {
          "`y`, "
          "`velocity`: 1.7}], `kinetic_energy`: `m*(x'^2 + y'^2)/2`, `potential_energy`: `m*(x^2 + y^2)^2`, "
          "`constraints`: [{`name`: `trough`, `equation`: `x*sin(W*t) = y*cos(W*t)`}]"),
-        /* masses that are connected by springs */
+        /* two masses that are connected by a nonlinear spring */
         ("`coordinates`: [{`name`: `x`, `initial`: 0.2}, {`name`: `y`, `initial`: 1}, {`name`: `u`, `initial`: -1, "
          "`velocity`: 0.4}, {`name`: `v`, `velocity`: 0.7}], `kinetic_energy`: `3*(x'^2 + y'^2)/2 + (u'^2 + v'^2)`, "
          "`potential_energy`: `((x - u)^2 + (y - v)^2)^2`"),
-        /* rotation in coordinates with a mass matrix that is not diagonal */
+        /* coordinates with a mass matrix that is not diagonal, and a potential that depends only on the same
+         * quadratic form */
         ("`coordinates`: [{`name`: `x`, `initial`: 0.7}, {`name`: `y`, `initial`: 1, `velocity`: 0.4}], "
          "`kinetic_energy`: `x'^2 + x'*y' + 2*y'^2`, `potential_energy`: `(x^2 + x*y + 2*y^2)^2`"),
     };
@@ -78,8 +80,8 @@ static void reported_quantities_are_constant_along_a_motion(void **state) {
     }
 }
 
-/* A particle attracted by the helix of pitch k: the screw motion δφ = 1, δz = k conserves p_φ + k p_z. */
-static void a_helical_potential_conserves_the_momentum_of_a_screw_motion(void **state) {
+/* A potential with helical symmetry: the screw motion δφ = 1, δz = k conserves p_φ + k p_z. */
+static void a_potential_with_helical_symmetry_conserves_the_momentum_of_a_screw_motion(void **state) {
     (void)state;
     hamel_report *r =
         fixture_report("`parameters`: {`k`: 0.3}, `coordinates`: [{`name`: `r`, `initial`: 1}, `phi`, `z`],"
@@ -91,7 +93,7 @@ static void a_helical_potential_conserves_the_momentum_of_a_screw_motion(void **
     hamel_report_free(r);
 }
 
-/* Particles that attract each other conserve their linear and angular momenta. */
+/* Two particles that attract each other conserve their total linear and angular momenta. */
 static void interacting_particles_conserve_linear_and_angular_momentum(void **state) {
     (void)state;
     hamel_report *r =
@@ -105,9 +107,10 @@ static void interacting_particles_conserve_linear_and_angular_momentum(void **st
     hamel_report_free(r);
 }
 
-/* Baruh, example 4.9: a bead on a hoop that rotates at the rate W. In Cartesian coordinates the energy changes, but the
- * Jacobi integral of the angle of the bead, T2 − T0 + V = E − W L, does not. */
-static void the_energy_in_rotating_coordinates_is_found_in_cartesian_coordinates(void **state) {
+/* Baruh, example 4.9: a bead on a hoop that rotates at the rate W. The energy E in Cartesian coordinates is not
+ * constant. E − W L with the angular momentum L is constant. It is the Jacobi integral T2 − T0 + V for the angle of
+ * the bead on the hoop. */
+static void the_jacobi_integral_of_rotating_coordinates_is_found_in_cartesian_coordinates(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`parameters`: {`W`: 6, `R`: 0.5, `g`: 9.81}, `coordinates`: [{`name`: `x`, "
                                      "`initial`: `R*0.6`}, {`name`: `y`, `velocity`: `W*R*0.6`}, {`name`: `z`, "
@@ -120,10 +123,11 @@ static void the_energy_in_rotating_coordinates_is_found_in_cartesian_coordinates
     hamel_report_free(r);
 }
 
-/* Papastavridis, problem 2.13.1 in the inertial frame: a knife edge on a turntable. Without the rotation of the table
- * (W = 0) the shift of the time alone is a symmetry. A skate on a table at rest conserves only p_φ: the reaction of its
- * blade does work in rotations about the origin. */
-static void displacements_must_satisfy_nonholonomic_constraints(void **state) {
+/* The displacement of a symmetry must be a virtual displacement. For a skate on a table at rest, the shift of φ and
+ * the shift of the time are symmetries. A rotation about the origin is not, because the reaction of the blade does
+ * work in it. On a rotating table (Papastavridis, problem 2.13.1, in inertial coordinates), the shift of the time
+ * must be combined with a rotation at the rate W. */
+static void displacements_of_symmetries_satisfy_nonholonomic_constraints(void **state) {
     static const char *const skate = "`coordinates`: [`x`, `y`, `phi`], `kinetic_energy`: `(x'^2 + y'^2 + phi'^2)/2`,"
                                      "`constraints`: [{`name`: `blade`, `equation`: `x'*sin(phi) = y'*cos(phi)`}]";
     (void)state;
@@ -135,9 +139,9 @@ static void displacements_must_satisfy_nonholonomic_constraints(void **state) {
         "momentum(phi); jacobi_integral() + y*W*momentum(x) - x*W*momentum(y)");
 }
 
-/* Papastavridis, problem 3.5.8: p_φ + p_ψ of the double pendulum with vertical axes. An internal damper keeps this
- * momentum, and an external force does not. */
-static void internal_forces_keep_a_combined_momentum(void **state) {
+/* Papastavridis, problem 3.5.8: a double pendulum with vertical axes conserves p_φ + p_ψ. Dampers and forces that
+ * act between the two links do not change this sum. External dampers and forces do. */
+static void internal_forces_conserve_a_sum_of_momenta(void **state) {
     static const char *const members = "`coordinates`: [`a`, `b`], `kinetic_energy`: `a'^2 + cos(a - b)*a'*b' + b'^2`, "
                                        "`potential_energy`: `(a - b)^2`, ";
     static const struct {
@@ -157,9 +161,9 @@ static void internal_forces_keep_a_combined_momentum(void **state) {
     }
 }
 
-/* A block slides with friction on a cart: the sum of their momenta is conserved. If it slides on the ground, it is
- * not. */
-static void friction_between_bodies_keeps_their_common_momentum(void **state) {
+/* If a block slides with friction on a cart, the sum of their momenta is conserved. If it slides on the ground, only
+ * the momentum of the cart is conserved. */
+static void friction_between_bodies_conserves_the_sum_of_their_momenta(void **state) {
     static const char *const between =
         "`coordinates`: [`X`, {`name`: `x`, `velocity`: 1}, {`name`: `y`, `initial`: 0.5}], `gravity`: [0, -9.81], "
         "`bodies`: [{`name`: `cart`, `mass`: 3, `position`: [`X`, 0]}], "
@@ -174,8 +178,8 @@ static void friction_between_bodies_keeps_their_common_momentum(void **state) {
     check_conserved(text, "momentum(X)");
 }
 
-/* The same potential on one branch only. On the other branch a spring to the ground acts. */
-static void a_combined_momentum_may_be_conserved_on_one_branch(void **state) {
+/* The sum of the momenta is conserved while x ≤ 0.7. For x > 0.7, an external force acts on x. */
+static void a_sum_of_momenta_may_be_conserved_on_one_branch(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `u`], `kinetic_energy`: `x'^2 + 2*u'^2`, "
                                      "`potential_energy`: `(x - u)^2 + if(x > 0.7, (x - 0.7)^3, 0)`");
@@ -185,8 +189,10 @@ static void a_combined_momentum_may_be_conserved_on_one_branch(void **state) {
     hamel_report_free(r);
 }
 
-/* Quantities that vanish or that are equal on the constraints are listed once: x = 2 u, so p_x + ... */
-static void equal_quantities_are_listed_once(void **state) {
+/* Only one of several quantities that are equal on the constraints is listed. The first system has no rotational
+ * symmetry, because its potential contains u⁴. In the second, x = u and y = v, so the same angular momentum has
+ * several expressions. */
+static void quantities_that_are_equal_on_the_constraints_are_listed_once(void **state) {
     (void)state;
     check_conserved(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 0}, {`name`: `u`, `initial`: 1}],"
@@ -200,7 +206,8 @@ static void equal_quantities_are_listed_once(void **state) {
         "jacobi_integral(); u*momentum(y) + u*momentum(v) - v*momentum(x) - v*momentum(u)");
 }
 
-/* q_i p_j/M_j − q_j p_i/M_i of two free coordinates only expresses that both velocities are constant. */
+/* For two coordinates with constant velocities, q_i p_j/M_j − q_j p_i/M_i is constant as well. It contains no other
+ * information than the two momenta, so it is not listed. */
 static void trivial_combinations_of_constant_momenta_are_not_listed(void **state) {
     (void)state;
     check_conserved("`coordinates`: [`x`, `theta`], `kinetic_energy`: `x'^2 + 3*theta'^2`",
@@ -211,7 +218,8 @@ static void trivial_combinations_of_constant_momenta_are_not_listed(void **state
         "jacobi_integral(); momentum(x)");
 }
 
-/* Checks the quadrature: its texts (`text` may be NULL), and that the square of `rate` is equal to f(s) along a motion. */
+/* Checks the name of the variable s, and the text of the time unless `text` is NULL. Runs the system and checks that
+ * the square of `rate` is equal to f(s) at each row. */
 static void expect_quadrature(const char *members, const char *variable, const char *rate, const char *text) {
     hamel_report *r = fixture_report(members);
     const hamel_quadrature *q = r->symmetries->quadrature;
@@ -229,9 +237,9 @@ static void expect_quadrature(const char *members, const char *variable, const c
     hamel_report_free(r);
 }
 
-/* Papastavridis, problem 3.5.8, and textbook cases of one remaining freedom. Along each motion the squared rate is equal
- * to the expression. */
-static void one_remaining_freedom_leads_to_a_quadrature(void **state) {
+/* Systems in which the conserved quantities leave one degree of freedom, so that s'² is a function of s: a pendulum,
+ * a planet, and the systems that are described below (Papastavridis, problem 3.5.8). */
+static void one_remaining_degree_of_freedom_leads_to_a_quadrature(void **state) {
     (void)state;
     expect_quadrature("`parameters`: {`m`: 2, `l`: 0.7, `g`: 9.81}, `coordinates`: [{`name`: `theta`, `initial`: 1}],"
                       "`kinetic_energy`: `m*l^2*theta'^2/2`, `potential_energy`: `-m*g*l*cos(theta)`",
@@ -245,20 +253,21 @@ static void one_remaining_freedom_leads_to_a_quadrature(void **state) {
                       "`velocity`: 20}], `kinetic_energy`: `0.3*(th'^2 + sin(th)^2*ph'^2)/2 + 0.1*(ps' + "
                       "cos(th)*ph')^2/2`, `potential_energy`: `2*cos(th)`",
                       "th", "th'", NULL);
-    /* the double physical pendulum with vertical axes: only the sum of the momenta is constant */
+    /* a double pendulum with vertical axes, in which only the sum of the momenta is constant */
     expect_quadrature(
         "`parameters`: {`A`: 2, `B`: 0.7, `C`: 0.5}, `coordinates`: [{`name`: `a`, `velocity`: 0.6}, {`name`:"
         "`b`, `initial`: 0.5, `velocity`: -1}], `kinetic_energy`: `(A*a'^2 + 2*C*cos(a - b)*a'*b' + "
         "B*b'^2)/2`",
         "a - b", "a' - b'", NULL);
-    /* T1 and T0: a bead on a rotating rod that carries a wheel */
+    /* a bead on a rotating rod that carries a wheel; T contains the terms T1 and T0 */
     expect_quadrature("`coordinates`: [{`name`: `x`, `initial`: 0.3, `velocity`: 1}, {`name`: `w`, `velocity`: 0.4}],"
                       "`kinetic_energy`: `(x'^2 + (1 + x^2)*(w' + 0.8)^2)/2`, `potential_energy`: `3*x^2`",
                       "x", "x'", NULL);
 }
 
-/* Without a conserved energy, with two freedoms left, or with constraints, no quadrature is reported. */
-static void other_systems_have_no_quadrature(void **state) {
+/* The systems have no conserved energy, two remaining degrees of freedom, or constraints, so no quadrature is
+ * reported. */
+static void systems_without_one_remaining_degree_of_freedom_have_no_quadrature(void **state) {
     static const char *const systems[] = {
         "`coordinates`: [`x`], `kinetic_energy`: `x'^2`, `dissipation`: `x'^2`",
         "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`, `potential_energy`: `x^4 + x^2*y^2`",
@@ -278,17 +287,17 @@ static void other_systems_have_no_quadrature(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reported_quantities_are_constant_along_a_motion),
-        cmocka_unit_test(a_helical_potential_conserves_the_momentum_of_a_screw_motion),
+        cmocka_unit_test(a_potential_with_helical_symmetry_conserves_the_momentum_of_a_screw_motion),
         cmocka_unit_test(interacting_particles_conserve_linear_and_angular_momentum),
-        cmocka_unit_test(the_energy_in_rotating_coordinates_is_found_in_cartesian_coordinates),
-        cmocka_unit_test(displacements_must_satisfy_nonholonomic_constraints),
-        cmocka_unit_test(internal_forces_keep_a_combined_momentum),
-        cmocka_unit_test(friction_between_bodies_keeps_their_common_momentum),
-        cmocka_unit_test(a_combined_momentum_may_be_conserved_on_one_branch),
-        cmocka_unit_test(equal_quantities_are_listed_once),
+        cmocka_unit_test(the_jacobi_integral_of_rotating_coordinates_is_found_in_cartesian_coordinates),
+        cmocka_unit_test(displacements_of_symmetries_satisfy_nonholonomic_constraints),
+        cmocka_unit_test(internal_forces_conserve_a_sum_of_momenta),
+        cmocka_unit_test(friction_between_bodies_conserves_the_sum_of_their_momenta),
+        cmocka_unit_test(a_sum_of_momenta_may_be_conserved_on_one_branch),
+        cmocka_unit_test(quantities_that_are_equal_on_the_constraints_are_listed_once),
         cmocka_unit_test(trivial_combinations_of_constant_momenta_are_not_listed),
-        cmocka_unit_test(one_remaining_freedom_leads_to_a_quadrature),
-        cmocka_unit_test(other_systems_have_no_quadrature),
+        cmocka_unit_test(one_remaining_degree_of_freedom_leads_to_a_quadrature),
+        cmocka_unit_test(systems_without_one_remaining_degree_of_freedom_have_no_quadrature),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_time_integrals.c — engine/simulate/time_integrals.c, and the functions integral(), time_mean(), action() and
- * virial(): integrals over time along a run, compared with closed forms. */
+/* test_time_integrals.c — engine/simulate/time_integrals.c and the functions integral(), time_mean(), action() and
+ * virial(): integrals over the time of a run, compared with closed forms. */
 #include "engine/simulate/time_integrals.h"
 
 #include "engine/simulate/members_vec8.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* --- the rule ----------------------------------------------------------------------------------------------------- */
+/* --- quadrature rule ---------------------------------------------------------------------------------------------- */
 
 typedef double function_of_time(double t, int sample);
 
@@ -44,7 +44,7 @@ static double fast(double t, int sample) {
     (void)sample;
     return sin(1e6 * t);
 }
-/* A function that is zero except for its rounding noise, which is different at each time and in each sample. */
+/* Returns only rounding noise, which differs at each time and in each sample. */
 static double only_noise(double t, int sample) {
     return 1e-17 * sin(1e17 * t + sample);
 }
@@ -62,17 +62,19 @@ static hamel_status integrate(function_of_time *f, double rtol, double to, doubl
     return status;
 }
 
-/* Kronrod's rule with 15 points is exact up to degree 22. Jumps and kinks are enclosed by halving. */
-static void the_rule_is_exact_for_polynomials_and_encloses_jumps(void **state) {
+/* The Gauss-Kronrod rule with 15 points is exact for polynomials up to degree 22. At jumps and kinks, the intervals
+ * are bisected until the error estimate is below the tolerance. */
+static void the_rule_is_exact_for_a_polynomial_and_accurate_at_jumps_and_kinks(void **state) {
     (void)state;
     double total;
     assert_int_equal(integrate(power_22, 1e-10, 1, &total), HAMEL_OK);
     assert_near("polynomial", total, 1.0 / 23, 4 * DBL_EPSILON);
     assert_int_equal(integrate(jump, 1e-10, 1, &total), HAMEL_OK);
-    assert_near("jump", total, 1.0 / 3 + 4 * 2.0 / 3, 1e-9); /* the errors of some intervals of 1e-10 each add up */
+    /* the errors of several intervals, at most 1e-10 each, add up */
+    assert_near("jump", total, 1.0 / 3 + 4 * 2.0 / 3, 1e-9);
     assert_int_equal(integrate(kink, 1e-12, 1, &total), HAMEL_OK);
     assert_near("kink", total, (0.3 * 0.3 + 0.7 * 0.7) / 2, 1e-12);
-    assert_int_equal(integrate(jump, 1e-10, -1, &total), HAMEL_OK); /* times before the start count as the start */
+    assert_int_equal(integrate(jump, 1e-10, -1, &total), HAMEL_OK); /* an integral to a time before the start is 0 */
     assert_true(total == 0);
 }
 
@@ -86,8 +88,8 @@ static void noise_is_accepted_and_a_function_that_varies_too_fast_is_rejected(vo
 
 /* --- closed forms ------------------------------------------------------------------------------------------------- */
 
-/* Oscillator x = cos(2s) + 0.25 sin(2s), s = t − 1, with m = 2 and k = 8: L = 4 ((B² − A²) cos 4s − 2 A B sin 4s), so
- * S = (B² − A²) sin 4s − 2 A B (1 − cos 4s) with A = 1, B = 1/4. */
+/* Oscillator with m = 2 and k = 8: x = A cos 2s + B sin 2s, with s = t − 1, A = 1 and B = 1/4. L = 4 ((B² − A²) cos
+ * 4s − 2 A B sin 4s), so the action is S = (B² − A²) sin 4s − 2 A B (1 − cos 4s). */
 static const char oscillator[] =
     "`parameters`: {`m`: 2, `k`: 8}, `coordinates`: [{`name`: `x`, `initial`: 1, `velocity`: 0.5}],"
     "`kinetic_energy`: `m*x'^2/2`, `potential_energy`: `k*x^2/2`,"
@@ -104,8 +106,8 @@ static double elapsed(double t, const double *unused) {
     return t - 1;
 }
 
-/* The bounds are 100 rtol, because errors of the state add up over three periods. */
-static void the_action_of_an_oscillator_has_its_closed_form_with_every_method(void **state) {
+/* The bound 1e-8 is 100 rtol, because errors of the state add up over three periods of π. */
+static void the_action_of_an_oscillator_has_its_closed_form_with_each_method(void **state) {
     (void)state;
     static const char *const settings[] = {"`method`: `erk`", "`method`: `adams`", "`method`: `bdf`",
                                            "`formulation`: `hamilton`", "`certify`: true"};
@@ -120,8 +122,8 @@ static void the_action_of_an_oscillator_has_its_closed_form_with_every_method(vo
     }
 }
 
-/* At the start a mean is the value: T = m v²/2 = 0.25, and the virial −k x² = −8. Over a period π, 2 ⟨T⟩ = ⟨k x²⟩ =
- * k (A² + B²)/2 = 4.25. */
+/* At the start, a mean is equal to the value: T = m v²/2 = 0.25, and the virial is −k x² = −8. Over a period π, 2
+ * ⟨T⟩ = ⟨k x²⟩ = k (A² + B²)/2 = 4.25. */
 static void means_satisfy_the_virial_theorem_over_a_period(void **state) {
     (void)state;
     motion m = motion_run(oscillator, "`start`: 1, `stop`: `1 + pi`, `samples`: 2, `rtol`: 1e-10, `atol`: 1e-12");
@@ -132,9 +134,9 @@ static void means_satisfy_the_virial_theorem_over_a_period(void **state) {
     motion_free(&m);
 }
 
-/* Kepler's ellipse with μ = 1, a = 1, e = 0.6, from the pericentre: over the period 2π, ⟨T⟩ = 1/(2a) and ⟨V⟩ = −1/a.
- * In Cartesian coordinates the virial is Clausius' r·F = V. In polar coordinates it is r dp_r/dt = p²/r² − 1/r, whose
- * mean is −⟨p_r r'⟩. */
+/* Kepler's ellipse with μ = 1, a = 1, e = 0.6, starting at the pericentre. Over the period 2π, ⟨T⟩ = 1/(2a) and ⟨V⟩
+ * = −1/a. In Cartesian coordinates, the virial is Clausius' r·F = V. In polar coordinates with the angular momentum
+ * h, the virial is r dp_r/dt = h²/r² − 1/r, whose mean is −⟨p_r r'⟩. */
 static void the_virial_theorem_holds_on_keplers_ellipse(void **state) {
     (void)state;
     motion m = motion_run("`coordinates`: [{`name`: `x`, `initial`: 0.4}, {`name`: `y`, `velocity`: 2}],"
@@ -152,9 +154,9 @@ static void the_virial_theorem_holds_on_keplers_ellipse(void **state) {
     motion_free(&m);
 }
 
-/* The identity of Papastavridis, Intro 7, with z = q: ∫ (Σ p_k q'_k + Σ q_k dp_k/dt) dt = [Σ p_k q_k]. The system has
- * damping, an impressed force, a moving constraint with reactions, and nonideal forces. */
-static void the_time_integral_theorem_includes_all_forces(void **state) {
+/* Papastavridis, Intro 7, with z = q: ∫ (Σ p_k q'_k + Σ q_k dp_k/dt) dt = [Σ p_k q_k]. The system has damping, an
+ * impressed force, a constraint that contains the time, and nonideal forces. */
+static void the_integral_of_the_virial_includes_forces_of_all_kinds(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 0.5, `velocity`: 0.2},"
@@ -170,9 +172,10 @@ static void the_time_integral_theorem_includes_all_forces(void **state) {
     motion_free(&m);
 }
 
-/* A ball falls from 1 and bounces without loss at t1 = √(2/g). An integral continues over the event: ∫ y dt grows by
- * t1 − g t1³/6 = 2 t1/3 in each fall and in each rise. ∫ y'' dt = −g t, because the impulse is not included. */
-static void integrals_continue_over_events(void **state) {
+/* A ball falls from the height 1 and bounces without loss at t1 = √(2/g). Integrals continue after the bounce. ∫ y
+ * dt grows by t1 − g t1³/6 = 2 t1/3 in each fall and in each rise. ∫ y'' dt = −g t, because the impulse of the
+ * bounce is not part of y''. */
+static void integrals_continue_after_events(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`g`: 10}, `coordinates`: [{`name`: `y`, `initial`: 1}],"
                           "`kinetic_energy`: `y'^2/2`, `potential_energy`: `g*y`,"
@@ -188,7 +191,7 @@ static void integrals_continue_over_events(void **state) {
     motion_free(&m);
 }
 
-/* --- rows --------------------------------------------------------------------------------------------------------- */
+/* --- other columns ------------------------------------------------------------------------------------------------ */
 
 static void expect_equal_rows(const char *members, const char *outputs, const char *simulation) {
     char text[3000], with[3000];
@@ -214,7 +217,8 @@ static void integrals_do_not_change_other_columns(void **state) {
                           "`kinetic_energy`: `(x'^2 + y'^2)/2`, `potential_energy`: `9.81*y`,"
                           "`constraints`: [{`name`: `rod`, `equation`: `x^2 + y^2 = 1`}]",
                           "`l`: `lambda(rod)`", simulations[k]);
-    /* a block that slides, sticks, and slides again; an abs() whose branch changes; forces with multipliers */
+    /* a block that slides, sticks, and slides again; then an abs() whose branch may change, and a force that
+     * contains a multiplier */
     expect_equal_rows("`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`], `gravity`: [0, -9.81],"
                       "`particles`: [{`name`: `P`, `mass`: 2, `position`: [`x`, `y`]}],"
                       "`loads`: [{`on`: `P`, `force`: [`8*sin(2*t)`, 0]}],"
@@ -227,7 +231,7 @@ static void integrals_do_not_change_other_columns(void **state) {
                       "`e`: `energy()`", "`stop`: 4, `samples`: 50");
 }
 
-static void systems_with_integrals_do_not_run_in_lanes(void **state) {
+static void members_with_integrals_do_not_run_in_simd_lanes(void **state) {
     (void)state;
     static const char *const outputs[] = {"`o`: `x^2`", "`o`: `integral(x^2)`"};
     for (int k = 0; k < 2; k++) {
@@ -243,15 +247,15 @@ static void systems_with_integrals_do_not_run_in_lanes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rule_is_exact_for_polynomials_and_encloses_jumps),
+        cmocka_unit_test(the_rule_is_exact_for_a_polynomial_and_accurate_at_jumps_and_kinks),
         cmocka_unit_test(noise_is_accepted_and_a_function_that_varies_too_fast_is_rejected),
-        cmocka_unit_test(the_action_of_an_oscillator_has_its_closed_form_with_every_method),
+        cmocka_unit_test(the_action_of_an_oscillator_has_its_closed_form_with_each_method),
         cmocka_unit_test(means_satisfy_the_virial_theorem_over_a_period),
         cmocka_unit_test(the_virial_theorem_holds_on_keplers_ellipse),
-        cmocka_unit_test(the_time_integral_theorem_includes_all_forces),
-        cmocka_unit_test(integrals_continue_over_events),
+        cmocka_unit_test(the_integral_of_the_virial_includes_forces_of_all_kinds),
+        cmocka_unit_test(integrals_continue_after_events),
         cmocka_unit_test(integrals_do_not_change_other_columns),
-        cmocka_unit_test(systems_with_integrals_do_not_run_in_lanes),
+        cmocka_unit_test(members_with_integrals_do_not_run_in_simd_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_virtual_work.c — engine/analyze/interactions.c, virtual_work.c and relative_motion.c: forces on quasi-velocities,
- * classes of forces, virtual work on each body, and inertial forces in moving frames. */
+/* test_virtual_work.c — engine/analyze/interactions.c, virtual_work.c and relative_motion.c: generalized forces on
+ * quasi-velocities, classes of forces, virtual work on each body, and inertial forces in moving frames. */
 #include "engine/analyze/forces.h"
 #include "tests/unit/fixture.h"
 
@@ -52,7 +52,8 @@ static const hamel_body_work *body_of(const work_study *s, const char *name) {
     return NULL;
 }
 
-/* Returns the item of a list, or NULL if the list does not contain it, because it is 0. */
+/* Returns the force on the coordinate `name`, or NULL if the list does not contain it. Forces that vanish are not
+ * listed. */
 static const hamel_generalized_force *item_on(const hamel_generalized_force *list, size_t count, const char *name) {
     for (size_t k = 0; k < count; k++)
         if (strcmp(list[k].coordinate, name) == 0) return &list[k];
@@ -76,7 +77,8 @@ static void expect_on(work_study *s, const hamel_action *action, const char *coo
     expect_expression(s, action->origin, item->expression, expected);
 }
 
-/* Checks the classes of a force. `scope` NULL: undecided. */
+/* Checks that a force is "impressed" or a "reaction" (`nature`), and "internal" or "external" (`scope`). If `scope`
+ * is NULL, the analysis must not decide between the last two. */
 static void expect_classes(const hamel_action *action, const char *nature, const char *scope) {
     assert_string_equal(action->nature, nature);
     if (!scope) assert_null(action->scope);
@@ -86,9 +88,10 @@ static void expect_classes(const hamel_action *action, const char *nature, const
 
 /* --- work on each body ---------------------------------------------------------------------------------------------- */
 
-/* Baruh, examples 4.5 and 4.13: a disk (m, R) rolls on a rod (2m, L) with a moment M on the rod. Q_θ = M − mgL cos θ −
- * mg ((L − Rφ) cos θ − R sin θ) and Q_φ = mgR sin θ. The parts are the work on the rod and on the disk. */
-static void the_work_of_baruh_splits_into_rod_and_disk(void **state) {
+/* Baruh, examples 4.5 and 4.13: a disk (m, R) rolls on a rod (2m, L), on which the moment M acts. Q_θ = M − mgL cos
+ * θ − mg ((L − Rφ) cos θ − R sin θ) and Q_φ = mgR sin θ. Each generalized force is the sum of the contributions of
+ * the rod and the disk. */
+static void the_virtual_work_on_a_rod_and_a_disk_has_the_published_parts(void **state) {
     (void)state;
     work_study s;
     open_work(&s,
@@ -106,21 +109,22 @@ static void the_work_of_baruh_splits_into_rod_and_disk(void **state) {
     expect_on(&s, action_in(disk->forces, disk->force_count, "gravity"), "f", "m*g*R*sin(a)");
     expect_on(&s, force_of(&s, "gravity"), "a", "-m*g*L*cos(a) - m*g*((L - R*f)*cos(a) - R*sin(a))");
     expect_expression(&s, "inertia", item_on(rod->inertia, rod->inertia_count, "a")->expression, "2*m*L^2*a''/3");
-    /* the reactions between rod and disk cancel in the sum, because the coordinates satisfy the constraint of rolling */
+    /* the work of the reactions between rod and disk cancels, because the coordinates satisfy the rolling constraint */
     for (int k = 0; k < 2; k++) {
         const char *on = k ? "f" : "a";
         double sum =
             value_on(rod->reactions, rod->reaction_count, on) + value_on(disk->reactions, disk->reaction_count, on);
-        assert_near(on, sum, 0, 1e-12); /* terms up to 25, rounded */
+        assert_near(on, sum, 0, 1e-12); /* rounding errors of terms up to 25 */
     }
     assert_true(fabs(value_on(rod->reactions, rod->reaction_count, "a")) > 1);
     close_work(&s);
 }
 
-/* Baruh, example 4.6: the forces of a smooth pin on two links do opposite virtual work. The pin has no coordinates and no
- * multiplier here: the virtual work of its force on the lower link is R·δr_P with R = m2 (a_2 − g), a_2 the acceleration
- * of the centre of the lower link, and r_P = L1 (sin θ1, −cos θ1). */
-static void the_forces_of_a_pin_cancel_in_the_sum(void **state) {
+/* Baruh, example 4.6: the virtual work of the force of a smooth pin on one link is opposite to that on the other
+ * link. The coordinates satisfy the pin constraint, so the reaction follows from the balance of the lower link. With
+ * the acceleration a_2 of its centre, R = m2 (a_2 − g). The pin is at r_P = L1 (sin θ1, −cos θ1), and the work is
+ * R·δr_P. */
+static void the_virtual_work_of_a_pin_cancels_in_the_sum_over_both_links(void **state) {
     (void)state;
     work_study s;
     open_work(&s,
@@ -154,7 +158,7 @@ static const char *const machine_in_the_plane =
     "`dampers`: [{`name`: `d`, `between`: [`A`, `EB`], `coefficient`: 2}],"
     "`loads`: [{`on`: `EA`, `force`: [3, `2*x1`]}, {`on`: `B`, `torque`: 0.7}]";
 
-/* Adds the force from `origin` on all bodies to sum[6]. */
+/* Adds the generalized forces from `origin` on all bodies to `sum`, which has one element for each coordinate. */
 static void add_up(const work_study *s, const char *origin, double *sum) {
     for (size_t b = 0; b < s->forces->body_count; b++)
         for (size_t k = 0; k < s->forces->bodies[b].force_count; k++) {
@@ -165,8 +169,9 @@ static void add_up(const work_study *s, const char *origin, double *sum) {
         }
 }
 
-/* Checks that the work on the bodies adds up to the generalized force, which the engine derives from potentials,
- * constraint gradients or virtual displacements of single coordinates. */
+/* Checks that the virtual work of each force on the bodies adds up to its generalized force. The engine derives the
+ * latter differently: from potentials, constraint gradients or virtual displacements of single coordinates. Forces
+ * on unknown bodies are skipped. */
 static void expect_sums(const work_study *s, const hamel_action *actions, size_t count) {
     for (size_t k = 0; k < count; k++) {
         double sum[32] = {0};
@@ -178,8 +183,9 @@ static void expect_sums(const work_study *s, const hamel_action *actions, size_t
     }
 }
 
-/* Checks that the reactions on all bodies add up to the reactions of the constraints (d'Alembert's principle). The
- * values are those of the motion, whose accelerations have rounding errors of about 1e-13. */
+/* Checks d'Alembert's principle: the virtual work of the reactions on all bodies adds up to the generalized
+ * reactions of the constraints. The reactions on bodies contain accelerations, whose rounding errors are about
+ * 1e-13. */
 static void expect_balance(const work_study *s) {
     assert_null(s->forces->reactions_omitted);
     for (size_t i = 0; i < s->f.system->coordinate_count; i++) {
@@ -207,14 +213,15 @@ static void check_machine(const char *members, const char *joints) {
     close_work(&s);
 }
 
-static void work_on_bodies_adds_up_to_generalized_forces(void **state) {
+static void virtual_work_on_bodies_adds_up_to_generalized_forces(void **state) {
     (void)state;
     check_machine(machine_in_the_plane, "");
 }
 
-/* Each type of joint: its forces and couples on the two ends follow from the geometry of the joint, and the reactions of
- * the constraint from the gradient of its equation. Initial values need not satisfy the joints. */
-static void joint_forces_on_bodies_add_up_to_reactions(void **state) {
+/* For each type of joint, the forces and couples on the two bodies follow from the geometry of the joint. The
+ * generalized reactions follow from the gradients of its constraints. Initial values need not satisfy the joints,
+ * because open_work projects them. */
+static void reactions_of_plane_joints_on_bodies_add_up_to_generalized_reactions(void **state) {
     (void)state;
     static const char *const joints[] = {
         "{`name`: `J`, `type`: `revolute`, `between`: [`EA`, `EB`]}",
@@ -248,7 +255,7 @@ static const char *const machine_in_space =
     "`springs`: [{`name`: `s`, `between`: [`E`, `B`], `stiffness`: 30, `length`: 0.2}],"
     "`loads`: [{`on`: `E`, `force`: [3, 2, 1]}, {`on`: `B`, `torque`: [0.7, 0.1, 0.4]}]";
 
-static void joint_forces_in_space_add_up_to_reactions(void **state) {
+static void reactions_of_spatial_joints_on_bodies_add_up_to_generalized_reactions(void **state) {
     (void)state;
     static const char *const joints[] = {
         "{`name`: `J`, `type`: `revolute`, `between`: [`A`, `B`], `axis`: [1, 2, 3]}",
@@ -265,9 +272,10 @@ static void joint_forces_in_space_add_up_to_reactions(void **state) {
 
 /* --- classes -------------------------------------------------------------------------------------------------------- */
 
-/* Papastavridis, examples 3.2.1 and 3.2.2: weights are external and impressed, rigid connections of bodies of the system
- * exert internal reactions, and the ground exerts external reactions. The source of a generalized force is unknown. */
-static void forces_have_the_classes_of_papastavridis(void **state) {
+/* Papastavridis, examples 3.2.1 and 3.2.2: weights are external and impressed. Rigid connections between bodies of
+ * the system exert internal reactions, and the ground exerts external reactions. The bodies on which
+ * `generalized_forces`, `dissipation` and abstract constraints act are unknown. */
+static void forces_have_the_published_classes(void **state) {
     (void)state;
     char text[4000];
     work_study s;
@@ -296,9 +304,9 @@ static void forces_have_the_classes_of_papastavridis(void **state) {
     close_work(&s);
 }
 
-/* A point whose position contains a coordinate, but no body, belongs to a part of the system that the description does
- * not contain. */
-static void a_spring_to_an_unknown_part_is_undecided(void **state) {
+/* The position of the point Q depends on the coordinate y, but Q does not belong to a body or particle. The spring
+ * may therefore be internal or external. */
+static void a_spring_to_a_point_without_a_body_is_neither_internal_nor_external(void **state) {
     (void)state;
     work_study s;
     open_work(&s, "`coordinates`: [`x`, `y`], `particles`: [{`name`: `P`, `mass`: 1, `position`: [`x`, 0]}],"
@@ -309,8 +317,8 @@ static void a_spring_to_an_unknown_part_is_undecided(void **state) {
     close_work(&s);
 }
 
-/* Papastavridis, example 3.2.1: friction is impressed while it slides, and a reaction while it sticks. */
-static void friction_is_impressed_while_it_slides(void **state) {
+/* Papastavridis, example 3.2.1: sliding friction is impressed, and sticking friction is a reaction. */
+static void sliding_friction_is_impressed_and_sticking_friction_is_a_reaction(void **state) {
     (void)state;
     static const char block[] =
         "`parameters`: {`v0`: %s}, `coordinates`: [{`name`: `x`, `velocity`: `v0`}, `y`], `gravity`: [1, -10],"
@@ -331,9 +339,10 @@ static void friction_is_impressed_while_it_slides(void **state) {
 
 /* --- quasi-velocities and temporal components ------------------------------------------------------------------------ */
 
-/* A spring to a support that moves with sin t: F = −k (x − sin t − l) on the particle, which does not move with t, and
- * −F on the support, whose e_0 is cos t. Q_0 = k (x − sin t − l) cos t. */
-static void a_moving_support_gives_a_temporal_force(void **state) {
+/* A spring connects a particle and a support that moves by sin t. The force F = −k (x − sin t − l) acts on the
+ * particle, whose position does not depend explicitly on t. −F acts on the support, whose partial velocity e_0 is
+ * cos t. Therefore Q_0 = k (x − sin t − l) cos t. */
+static void a_spring_to_a_moving_support_has_a_temporal_force(void **state) {
     (void)state;
     work_study s;
     open_work(&s, "`parameters`: {`k`: 7, `l`: 0.4}, `coordinates`: [{`name`: `x`, `initial`: 1}],"
@@ -349,9 +358,9 @@ static void a_moving_support_gives_a_temporal_force(void **state) {
     close_work(&s);
 }
 
-/* Papastavridis 3.4 and problem 3.4.1: Q_l = Σ a_kl Θ_k, and Θ_0 = −Σ a_k Θ_k + Q_0, for u_k = Σ a_kl q'_l + a_k. The ball
- * on a turntable of example 2.13.6 has a_1 = W Y and a_2 = −W X. */
-static void forces_on_quasi_velocities_follow_papastavridis(void **state) {
+/* Papastavridis 3.4 and problem 3.4.1: for u_k = Σ a_kl q'_l + a_k, Q_l = Σ a_kl Θ_k and Θ_0 = −Σ a_k Θ_k + Q_0. The
+ * ball on a turntable of example 2.13.6 has a_1 = W Y and a_2 = −W X. */
+static void forces_on_quasi_velocities_satisfy_the_published_transformation(void **state) {
     (void)state;
     work_study s;
     open_work(
@@ -382,8 +391,8 @@ static void forces_on_quasi_velocities_follow_papastavridis(void **state) {
     close_work(&s);
 }
 
-/* The reaction λ of f = u1 is a force on u1 only: Λ_1 = λ, Λ_k = 0 (Papastavridis 3.4). */
-static void the_reaction_of_a_quasi_velocity_acts_on_it_alone(void **state) {
+/* Papastavridis 3.4: the reaction λ of the constraint u = 0 is a force on the quasi-velocity u only. */
+static void the_reaction_of_a_constrained_quasi_velocity_acts_only_on_it(void **state) {
     (void)state;
     work_study s;
     open_work(&s, "`coordinates`: [{`name`: `x`, `velocity`: 1}, `y`, {`name`: `f`, `velocity`: 2}],"
@@ -394,16 +403,18 @@ static void the_reaction_of_a_quasi_velocity_acts_on_it_alone(void **state) {
     assert_int_equal(blade->quasi_count, 1);
     assert_string_equal(blade->quasi[0].coordinate, "u");
     assert_string_equal(blade->quasi[0].expression, "lambda(blade)");
-    assert_near("Lambda", blade->quasi[0].value, 4, 1e-13); /* 2 v w: mass 2 times the normal acceleration */
+    /* 2 v w: the mass 2 times the normal acceleration v w, with v = 1 and w = 2 */
+    assert_near("Lambda", blade->quasi[0].value, 4, 1e-13);
     assert_false(blade->temporal_known);
     close_work(&s);
 }
 
 /* --- moving frames -------------------------------------------------------------------------------------------------- */
 
-/* Papastavridis 1.7.15 and 1.7.20, in plane axes that turn with ω(t): a = (x'' − y ω' − x ω² − 2 y' ω, y'' + x ω' − y ω² +
- * 2 x' ω). The frame has the angle t²/2, so ω = t and ω' = 1, and its origin moves with X = t³. */
-static void inertial_forces_have_the_parts_of_papastavridis(void **state) {
+/* Papastavridis 1.7.15 and 1.7.20: in plane axes that rotate at ω(t), a = (x'' − y ω' − x ω² − 2 y' ω, y'' + x ω' −
+ * y ω² + 2 x' ω). The angle of the frame is t²/2, so ω = t and ω' = 1. Its origin moves with X = t³. The five parts
+ * are those of the origin, Euler, the centrifugal, Coriolis and relative forces. */
+static void inertial_forces_in_the_plane_have_the_published_parts(void **state) {
     (void)state;
     work_study s;
     open_work(&s, "`parameters`: {`m`: 2}, `coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 2}],"
@@ -423,8 +434,9 @@ static void inertial_forces_have_the_parts_of_papastavridis(void **state) {
     close_work(&s);
 }
 
-/* In space: the five parts add up to −m r'', which the test derives from the inertial position of the same particle. */
-static void inertial_forces_in_space_add_up_to_the_acceleration(void **state) {
+/* The sum of the five parts is −m r'' in the axes of the frame. The test derives r'' from the inertial position of
+ * the particle and compares the lengths of the two vectors, because their axes differ. */
+static void the_sum_of_inertial_forces_in_space_has_the_length_of_the_acceleration(void **state) {
     (void)state;
     work_study s;
     open_work(&s,
@@ -444,15 +456,16 @@ static void inertial_forces_in_space_add_up_to_the_acceleration(void **state) {
             snprintf(text, sizeof text, "%s", motion->parts[k].components[c]);
             sum = graph_add(g, sum, fixture_node(&s.f, text));
         }
-        square = graph_add(g, square, graph_mul(g, sum, sum)); /* the axes differ, but not the lengths */
+        /* the square of the length does not depend on the axes */
+        square = graph_add(g, square, graph_mul(g, sum, sum));
         expected = graph_add(g, expected, graph_mul(g, rate, rate));
     }
     assert_same(&s.f, "length", square, expected);
     close_work(&s);
 }
 
-/* Above the bound on coordinates, the work on bodies is not listed, and the reason is. */
-static void large_systems_have_no_work_by_bodies(void **state) {
+/* Above 24 coordinates, the work on bodies is omitted, and work_omitted contains the reason. */
+static void work_on_bodies_is_omitted_for_large_systems(void **state) {
     (void)state;
     work_study s;
     open_work(&s, "`coordinates`: [{`name`: `x[i]`, `for`: `i = 1..25`}], `gravity`: [-1, 0], `particles`: ["
@@ -464,20 +477,20 @@ static void large_systems_have_no_work_by_bodies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_work_of_baruh_splits_into_rod_and_disk),
-        cmocka_unit_test(the_forces_of_a_pin_cancel_in_the_sum),
-        cmocka_unit_test(work_on_bodies_adds_up_to_generalized_forces),
-        cmocka_unit_test(joint_forces_on_bodies_add_up_to_reactions),
-        cmocka_unit_test(joint_forces_in_space_add_up_to_reactions),
-        cmocka_unit_test(forces_have_the_classes_of_papastavridis),
-        cmocka_unit_test(a_spring_to_an_unknown_part_is_undecided),
-        cmocka_unit_test(friction_is_impressed_while_it_slides),
-        cmocka_unit_test(a_moving_support_gives_a_temporal_force),
-        cmocka_unit_test(forces_on_quasi_velocities_follow_papastavridis),
-        cmocka_unit_test(the_reaction_of_a_quasi_velocity_acts_on_it_alone),
-        cmocka_unit_test(inertial_forces_have_the_parts_of_papastavridis),
-        cmocka_unit_test(inertial_forces_in_space_add_up_to_the_acceleration),
-        cmocka_unit_test(large_systems_have_no_work_by_bodies),
+        cmocka_unit_test(the_virtual_work_on_a_rod_and_a_disk_has_the_published_parts),
+        cmocka_unit_test(the_virtual_work_of_a_pin_cancels_in_the_sum_over_both_links),
+        cmocka_unit_test(virtual_work_on_bodies_adds_up_to_generalized_forces),
+        cmocka_unit_test(reactions_of_plane_joints_on_bodies_add_up_to_generalized_reactions),
+        cmocka_unit_test(reactions_of_spatial_joints_on_bodies_add_up_to_generalized_reactions),
+        cmocka_unit_test(forces_have_the_published_classes),
+        cmocka_unit_test(a_spring_to_a_point_without_a_body_is_neither_internal_nor_external),
+        cmocka_unit_test(sliding_friction_is_impressed_and_sticking_friction_is_a_reaction),
+        cmocka_unit_test(a_spring_to_a_moving_support_has_a_temporal_force),
+        cmocka_unit_test(forces_on_quasi_velocities_satisfy_the_published_transformation),
+        cmocka_unit_test(the_reaction_of_a_constrained_quasi_velocity_acts_only_on_it),
+        cmocka_unit_test(inertial_forces_in_the_plane_have_the_published_parts),
+        cmocka_unit_test(the_sum_of_inertial_forces_in_space_has_the_length_of_the_acceleration),
+        cmocka_unit_test(work_on_bodies_is_omitted_for_large_systems),
     };
     return cmocka_run_group_tests_name("virtual_work", tests, NULL, NULL);
 }

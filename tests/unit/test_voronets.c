@@ -1,7 +1,9 @@
-/* test_voronets.c — engine/mechanics/voronets.c, chaplygin.c: runs with constraints solved for dependent velocities.
+/* test_voronets.c — engine/mechanics/voronets.c, chaplygin.c: runs whose constraints are solved for dependent
+ * velocities.
  *
- * Checks accelerations with published numbers, passages through configurations in which the chosen dependent velocities
- * are not determined, and the systems that Chaplygin's equations do not support. */
+ * The tests check accelerations with published values, and runs through configurations in which the constraints do
+ * not determine the chosen dependent velocities. They also check that Chaplygin's equations reject unsupported
+ * systems. */
 #include "engine/mechanics/formulation.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -20,10 +22,11 @@
 
 static const char *const SOLVED_FORMS[] = {"hadamard", "voronets", "chaplygin"};
 
-/* A sleigh with m = 1, I_G = 0.1 and its center of mass at the distance b = 0.2 before the blade. With the speed v along
- * the blade and the turning rate w, (I_G + m b²) φ'' = −m b v w and v' = b w² (Neimark & Fufaev, ch. 3). At v = 0.5, w =
- * 2 and φ = 0.5: φ'' = −0.2/0.14, v' = 0.8, x'' = v' cos φ − v w sin φ, y'' = v' sin φ + v w cos φ. The reaction is λ =
- * m (v w + b φ'') = 0.714285714. */
+/* A sleigh with m = 1 and I_G = 0.1. Its mass centre is at the distance b = 0.2 ahead of the blade. With the speed v
+ * along the blade and the rotation rate w, (I_G + m b²) φ'' = −m b v w and v' = b w² (Neimark & Fufaev, ch. 3).
+ *
+ * At v = 0.5, w = 2 and φ = 0.5: φ'' = −0.2/0.14, v' = 0.8, x'' = v' cos φ − v w sin φ and y'' = v' sin φ + v w cos
+ * φ. The multiplier is λ = m (v w + b φ'') = 0.714285714. */
 static void a_sleigh_has_the_published_accelerations(void **state) {
     (void)state;
     for (size_t f = 0; f < 3; f++) {
@@ -45,7 +48,8 @@ static void a_sleigh_has_the_published_accelerations(void **state) {
     }
 }
 
-/* --- dependent velocities that are not determined --------------------------------------------------------------------- */
+/* --- dependent velocities that the constraints do not determine
+ * ------------------------------------------------------- */
 
 #define KNIFE_EDGE(phi, potential)                                                                          \
     "`coordinates`: [{`name`: `x`, `velocity`: `cos(" phi ")`}, {`name`: `y`, `velocity`: `sin(" phi ")`}," \
@@ -53,9 +57,9 @@ static void a_sleigh_has_the_published_accelerations(void **state) {
     "`potential_energy`: `" potential "`,"                                                                  \
     "`constraints`: [{`name`: `edge`, `equation`: `x'*sin(phi) = y'*cos(phi)`}]"
 
-/* A free knife edge moves along a circle: x = sin t, y = 1 − cos t. Its constraint does not determine y' if cos φ = 0,
- * and not x' if sin φ = 0. Rows lie at these configurations. The global error of runs at rtol 1e-10 over one revolution
- * is at most 1e-9 times the number of revolutions in radians. */
+/* A free knife edge moves on a circle: x = sin t, y = 1 − cos t. The constraint does not determine y' if cos φ = 0,
+ * and does not determine x' if sin φ = 0. Some rows are at these configurations. The bound 1e-8 is 100 rtol, because
+ * errors add up over the revolution. */
 static void a_knife_edge_passes_configurations_that_do_not_determine_a_velocity(void **state) {
     static const char *const methods[] = {"erk", "adams", "bdf"};
     (void)state;
@@ -75,9 +79,9 @@ static void a_knife_edge_passes_configurations_that_do_not_determine_a_velocity(
         }
 }
 
-/* If the potential contains x, only y may be dependent in Chaplygin's equations. The run stops at the row at which cos
- * φ = 0, and the error names y'. Voronets' equations replace y' by x' there. */
-static void chaplygins_equations_report_velocities_that_are_not_determined(void **state) {
+/* The potential contains x, so only y may be dependent in Chaplygin's equations. The run stops at the row with cos φ
+ * = 0, and the error names y'. Voronets' equations choose x' as the dependent velocity there. */
+static void equations_of_chaplygin_report_velocities_that_are_not_determined(void **state) {
     static const char *const starts[] = {KNIFE_EDGE("0", "x^2/2"), KNIFE_EDGE("1.5707963267948966", "x^2/2")};
     static const char rows[] = "`stop`: 3.141592653589793, `samples`: 3";
     (void)state;
@@ -95,7 +99,7 @@ static void chaplygins_equations_report_velocities_that_are_not_determined(void 
         motion expected = motion_run(starts[k], simulation);
         snprintf(simulation, sizeof simulation, "%s, `formulation`: `voronets`", rows);
         motion found = motion_run(starts[k], simulation);
-        /* two runs at rtol 1e-8, the default */
+        /* both runs have the default rtol of 1e-8; the bound is 100 rtol */
         assert_below("voronets", motion_difference(&expected, &found), 1e-6);
         motion_free(&expected);
         motion_free(&found);
@@ -104,7 +108,7 @@ static void chaplygins_equations_report_velocities_that_are_not_determined(void 
 
 /* --- systems that Chaplygin's equations do not support ---------------------------------------------------------------- */
 
-/* Checks that the derivation fails and that the reason contains `text`. */
+/* Checks that no model with Chaplygin's equations can be created, and that the error message contains `text`. */
 static void assert_refused(const char *members, const char *text) {
     fixture f;
     hamel_model *model = NULL;
@@ -118,7 +122,7 @@ static void assert_refused(const char *members, const char *text) {
     "`coordinates`: [{`name`: `x`, `initial`: 1}, {`name`: `y`, `initial`: 1}, `z`]," \
     "`kinetic_energy`: `" kinetic "`, `constraints`: [{`name`: `c`, `equation`: `y' = z*x'`}]" more
 
-static void systems_that_contain_the_dependent_coordinate_are_rejected(void **state) {
+static void equations_of_chaplygin_reject_systems_that_contain_the_dependent_coordinate(void **state) {
     (void)state;
     assert_refused(TWO("(1 + x^2 + y^2)*(x'^2 + y'^2 + z'^2)", ""), "`y` appears in the kinetic energy");
     assert_refused(TWO("x'^2 + y'^2 + z'^2", ", `potential_energy`: `x^2*y`"), "`y` appears in the force on `x`");
@@ -132,9 +136,9 @@ static void systems_that_contain_the_dependent_coordinate_are_rejected(void **st
         "`c`");
 }
 
-/* The numbers of the book's systems are those of Papastavridis E2.2.4 (Ishlinsky's problem), whose coefficients contain
- * the dependent x, y, ψ1 and ψ2, and E2.13.5, whose b_D contain X and Y. */
-static void two_systems_of_papastavridis_are_rejected(void **state) {
+/* Papastavridis, example 2.2.4 (Ishlinsky's problem): the b_DI contain dependent coordinates. Example 2.13.5: the
+ * b_D contain the dependent coordinates X and Y. */
+static void equations_of_chaplygin_reject_two_systems_of_papastavridis(void **state) {
     static const char *const names[][2] = {
         {"papastavridis_2_2_4_ishlinsky", "appears in the constraint"},
         {"papastavridis_2_13_5_ball_on_turntable", "`Y` appears in the constraint `rollX`"}};
@@ -152,13 +156,13 @@ static void two_systems_of_papastavridis_are_rejected(void **state) {
     }
 }
 
-/* A potential that is linear in the dependent coordinate has a constant force. Terms that cancel do not count as
- * occurrences: the squares of sine and cosine add up to 1. */
-static void absent_coordinates_may_be_dependent(void **state) {
+/* A coordinate is absent if no derived expression contains it. A potential that is linear in the coordinate has a
+ * constant force. sin² + cos² of the coordinate is simplified to 1. */
+static void coordinates_that_are_absent_after_simplification_may_be_dependent(void **state) {
     static const char *const systems[] = {
         TWO("x'^2 + y'^2 + z'^2", ", `potential_energy`: `3*y`"),
         TWO("(x'^2 + (cos(y)^2 + sin(y)^2)*y'^2 + z'^2)", ""),
-        /* a moving frame makes the constraint acatastatic and rheonomic */
+        /* the constraint contains the time (rheonomic) and a term without velocities (acatastatic) */
         "`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `x'^2 + y'^2 + z'^2`,"
         "`constraints`: [{`name`: `c`, `equation`: `y' = z*x' + sin(t)*z`}]",
         /* two equal constraints */
@@ -184,10 +188,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sleigh_has_the_published_accelerations),
         cmocka_unit_test(a_knife_edge_passes_configurations_that_do_not_determine_a_velocity),
-        cmocka_unit_test(chaplygins_equations_report_velocities_that_are_not_determined),
-        cmocka_unit_test(systems_that_contain_the_dependent_coordinate_are_rejected),
-        cmocka_unit_test(two_systems_of_papastavridis_are_rejected),
-        cmocka_unit_test(absent_coordinates_may_be_dependent),
+        cmocka_unit_test(equations_of_chaplygin_report_velocities_that_are_not_determined),
+        cmocka_unit_test(equations_of_chaplygin_reject_systems_that_contain_the_dependent_coordinate),
+        cmocka_unit_test(equations_of_chaplygin_reject_two_systems_of_papastavridis),
+        cmocka_unit_test(coordinates_that_are_absent_after_simplification_may_be_dependent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

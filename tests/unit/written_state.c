@@ -1,4 +1,5 @@
-/* written_state.c — see written_state.h. */
+/* written_state.c — random states that satisfy the constraints, and a parser of the definitions in written
+ * equations; see written_state.h. */
 #include "tests/unit/written_state.h"
 
 #include "engine/dynamics/dynamics.h"

@@ -1,7 +1,8 @@
-/* written_state.h — values of expressions in generated text, at states that satisfy the constraints.
+/* written_state.h — evaluates expressions of written equations at random states that satisfy the constraints.
  *
- * The definitions in the text (quasi-velocities along the directions of constraints, common subexpressions) are added
- * to the description, so that expressions that contain them can be parsed. */
+ * Written equations may contain definitions: quasi-velocities along the directions of constraints, and common
+ * subexpressions. These definitions are added to the description, so that expressions that contain their names can
+ * be parsed. */
 #pragma once
 
 #include "tests/unit/written_text.h"
@@ -24,5 +25,5 @@ void written_replace_points(char *text);
  * does not support. */
 bool written_open_with_definitions(written_example *e, const written_example *from, const char *text);
 
-/* Parses an expression and returns its value. The running test fails if the expression has an error. */
+/* Returns the value of `expression` at the state `in`. If the expression has an error, the running test fails. */
 double written_value(hamel_system *s, const char *expression, const program_inputs *in);
