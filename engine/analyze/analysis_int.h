@@ -63,8 +63,9 @@ typedef struct analysis {
     region *others;   /* states on other branches of the nonsmooth operators */
     size_t other_count;
     double *branches; /* branch of each nonsmooth operator in the initial state */
-    /* Set by structure_derive: whether the momentum of each coordinate (n entries) and the Jacobi integral are conserved
-     * on all branches, or at least on those of the initial state. */
+    /* `kept` and `energy_kept`: whether the momentum of each coordinate (n entries) and the Jacobi integral are
+     * conserved on all branches. `kept_at_start` and `energy_kept_at_start`: the same for the initial branches only.
+     * Set by structure_derive. */
     bool *kept, *kept_at_start, energy_kept, energy_kept_at_start;
     zero_test *tests;
     size_t test_count, test_capacity;
@@ -93,14 +94,15 @@ hamel_status analysis_create_model(analysis *a, const hamel_description *d) HAME
  * formulation the description selects. */
 hamel_status analysis_open(analysis *a) HAMEL_CHECKED;
 
-/* Allocates the lists of a->report and fills names, kinds and warnings. Returns false if out of memory. */
+/* Allocates the lists of a->report. Fills the names and kinds of the constraints, and the warnings. Returns false if
+ * out of memory. */
 bool analysis_begin_report(analysis *a);
 
 /* Copies the names of all coordinates to a->memory. Returns the copies, or NULL if out of memory. */
 const char *const *analysis_coordinate_names(analysis *a);
 
-/* Prints `node` to a->memory, in the language of descriptions or in LaTeX. Returns NULL if the text is longer than `most` bytes or if
- * out of memory. */
+/* Prints `node` in the language of descriptions or, if the request selects LaTeX, in LaTeX. The text is in a->memory.
+ * Returns NULL if the text is longer than `most` bytes or if out of memory. */
 enum { ANALYSIS_TEXT_MOST = 1 << 16 };
 const char *analysis_text(analysis *a, graph_node node, size_t most);
 
@@ -174,8 +176,8 @@ hamel_status zero_values(analysis *a, const sample *at, bool free_velocities, co
 hamel_status structure_derive(analysis *a) HAMEL_CHECKED;
 hamel_status structure_coupling(analysis *a) HAMEL_CHECKED; /* index, blocks, and entries of M and A */
 
-/* symmetries.c: adds the conserved quantities of combined shifts and rotations to the report, and lists the symmetries of
- * all conserved quantities. Uses the results of structure_derive. */
+/* symmetries.c: adds the conserved quantities of combined shifts and rotations to the report. Lists the symmetry that
+ * belongs to each conserved quantity. Requires the results of structure_derive. */
 hamel_status symmetries_derive(analysis *a) HAMEL_CHECKED;
 
 /* redundancy.c: the rank of A, the redundant constraints, and the smallest sets of redundant constraints in the initial

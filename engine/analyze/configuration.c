@@ -1,12 +1,13 @@
 /* configuration.c — regularity of the holonomic constraints, and a basis of the displacements that constraints allow.
  *
- * The configurations near the initial one form a single smooth branch if the gradients of the holonomic constraints
- * have the same rank in a whole neighbourhood (constant rank theorem). The rank cannot drop below its value at the
- * initial state nearby, and its largest value is found at random configurations, on the constraints and off them. If
- * the rank at the initial state is smaller, gradients do not decide how many branches meet there.
+ * If the gradients of the holonomic constraints have constant rank near the initial configuration, the configurations
+ * form a single smooth branch there (constant rank theorem). The rank near the initial state is never smaller than at
+ * the initial state. The largest rank is found at random configurations, one of which violates the constraints. If the
+ * rank at the initial state is smaller than the largest rank, the gradients do not determine how many branches meet
+ * there.
  *
- * The rows of A are the normals of the constraints. Gauss–Jordan elimination solves A δq = 0 for the dependent
- * coordinates: δq_D = Σ b_DI δq_I (Papastavridis 2.6.10, 2.7). */
+ * Each row of A is the normal of a constraint. Gauss–Jordan elimination solves A δq = 0 for the dependent coordinates:
+ * δq_D = Σ b_DI δq_I (Papastavridis 2.6.10, 2.7). */
 #include "engine/algebra/eliminate.h"
 #include "engine/analyze/displacements_int.h"
 #include "engine/base/random.h"
@@ -14,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Fills row[n] with the row of constraint c. */
+/* Copies row c of A, including zeros, to row[n]. */
 static void copy_row(const analysis *a, size_t c, graph_node *row) {
     size_t first, count = pattern_row(&a->equations.A, (int32_t)c, &first);
     for (size_t i = 0; i < a->n; i++) row[i] = graph_number(a->system->graph, 0);
@@ -22,7 +23,8 @@ static void copy_row(const analysis *a, size_t c, graph_node *row) {
         row[a->equations.A.entries[k].column] = a->equations.A.entries[k].node;
 }
 
-/* Returns a table of the rows of the active constraints whose order is at most `most`, with the right-hand sides −a_ct.
+/* Returns a table in a->memory: the rows of A of the active constraints whose order is at most `most`. Each row has
+ * n + 1 entries; the last entry is −a_ct, or 0 if the constraint is not linear. The number of rows is stored in *rows.
  * Returns NULL if out of memory. */
 static graph_node *table_of(displacement_work *w, constraint_order most, size_t *rows) {
     analysis *a = w->a;
@@ -39,7 +41,8 @@ static graph_node *table_of(displacement_work *w, constraint_order most, size_t 
     return table;
 }
 
-/* Sets *rank to the largest rank at the samples and at a configuration that violates the constraints. */
+/* Stores in *rank the largest rank at the samples and at a configuration that violates the constraints. Returns false
+ * if out of memory. */
 static bool generic_rank(const displacement_work *w, const graph_node *table, size_t rows, size_t *rank) {
     analysis *a = w->a;
     const graph *g = a->system->graph;
@@ -50,7 +53,7 @@ static bool generic_rank(const displacement_work *w, const graph_node *table, si
         if (!table_rank(g, table, rows, a->n, &near, &here, a->memory)) return false;
         if (here > *rank) *rank = here;
     }
-    /* moved by up to half a unit, like the samples, which are drawn within 0.6 of the initial values */
+    /* The coordinates change by up to 0.5; the samples are drawn within 0.6 of the initial values. */
     uint64_t seed = 1;
     double *q = arena_doubles(a->memory, a->n);
     if (!q) return false;
@@ -79,12 +82,13 @@ static hamel_status find_regularity(displacement_work *w) {
     out->regular = out->rank == out->holonomic;
     out->branches = out->rank == usual;
     if (!out->branches)
-        out->undecided = "the gradients of the constraints are dependent at the initial state, but not near it";
+        out->undecided = "the rank of the holonomic constraints is smaller at the initial state than near it";
     return HAMEL_OK;
 }
 
-/* Lists the coordinates that complete the functions of the holonomic constraints to adapted coordinates: those whose
- * columns are not pivots of the gradients. The determinant of the pivot columns is not 0 at the initial state. */
+/* Lists coordinates that, together with the functions of the holonomic constraints, are adapted coordinates. The
+ * columns of these coordinates are not pivots of the gradients. The matrix of the pivot columns is regular at the
+ * initial state. */
 static hamel_status find_adapted(displacement_work *w) {
     analysis *a = w->a;
     hamel_names *names = &w->out->adapted;
@@ -98,7 +102,7 @@ static hamel_status find_adapted(displacement_work *w) {
     if (!eliminate_within(a->system->graph, table, rows, a->n, &near, pivots, a->n, &a->work, a->memory))
         return analysis_stopped(a);
     for (size_t r = 0; r < rows; r++) {
-        if (pivots[r] < 0) return HAMEL_OK; /* the work budget is spent */
+        if (pivots[r] < 0) return HAMEL_OK; /* the elimination exceeded the work budget */
         taken[pivots[r]] = true;
     }
     for (size_t i = 0; i < a->n; i++)
@@ -108,7 +112,8 @@ static hamel_status find_adapted(displacement_work *w) {
     return HAMEL_OK;
 }
 
-/* Reads the solved form in the eliminated table. pivots[r] is the dependent coordinate of row r, or −1. */
+/* Fills w->free, w->tangent, w->drift and the list of dependent coordinates from the eliminated table. pivots[r] is the
+ * dependent coordinate of row r, or −1 if row r has no pivot. */
 static hamel_status read_tangents(displacement_work *w, const graph_node *table, size_t rows, const int *pivots) {
     analysis *a = w->a;
     graph *g = a->system->graph;

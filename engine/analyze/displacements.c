@@ -1,7 +1,7 @@
-/* displacements.c — vectors of the displacements of elements: e_k, ε_k and β_I (displacements.h).
+/* displacements.c — displacement vectors e_k, ε_k and β_I of particles, bodies, points and frames (displacements.h).
  *
- * The vectors of a position follow from its partial derivatives. Those of a rotation are the coefficients of the
- * angular velocity: δφ = Σ ∂ω/∂q'_k δq_k, and e_0 is ω at q' = 0 (Baruh 4.4.6; Papastavridis 1.9, 2.5). */
+ * The vectors of a position are its partial derivatives. The vectors of a rotation are the coefficients of the angular
+ * velocity: δφ = Σ ∂ω/∂q'_k δq_k, and e_0 is ω at q' = 0 (Baruh 4.4.6; Papastavridis 1.9, 2.5). */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/displacements_int.h"
 #include "engine/system/elements.h"
@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* e_k and e_0 of up to three components: e[component * n + k]. */
+/* Vectors of a position or a rotation. Component c of e_k is e[c * n + k]; component c of e_0 is time[c]. */
 typedef struct base_vectors {
     graph_node *e, time[3];
     size_t dimension;
@@ -40,9 +40,10 @@ typedef struct displacement_names {
     displacement_style style;
 } displacement_names;
 
-/* Prints a name. The quasi-coordinate of a quasi-velocity is written as θ with its name. */
+/* Prints the name of a coordinate or of a quasi-coordinate. In LaTeX, the quasi-coordinate of a quasi-velocity u is
+ * printed as θ with the index u. */
 static void name_variable(const char *name, bool quasi, bool latex, text_buffer *out) {
-    size_t length = strcspn(name, "'"); /* the quasi-coordinate of x' is x */
+    size_t length = strcspn(name, "'"); /* the quasi-coordinate of the velocity x' is x */
     bool theta = quasi && latex && name[length] == '\0';
     if (theta) text_buffer_puts(out, "\\theta_{");
     if (latex)
@@ -72,8 +73,8 @@ static void name_displacement(void *context, graph_symbol_kind kind, int32_t ind
     text_buffer_puts(out, !latex ? ")" : names->style == STYLE_OPERATOR ? "}" : "");
 }
 
-/* Returns the number of symbols and operations in the text of a node, at most about 1e15, or −1 if out of memory. A node
- * that occurs several times counts each time. */
+/* Returns the number of symbols and operations in the text of a node, or −1 if out of memory. Numbers above 1e15 are
+ * reported as about 1e15. A node that occurs several times is counted each time. */
 static double text_size(const displacement_work *w, graph_node node) {
     graph *g = w->a->system->graph;
     graph_node *nodes;
@@ -90,7 +91,8 @@ static double text_size(const displacement_work *w, graph_node node) {
 }
 
 const char *displacement_text(displacement_work *w, graph_node node, displacement_style style) {
-    /* An expression with more items is not readable. An item has at most a few hundred bytes, so that 64 MiB suffice. */
+    /* A text of more than ITEMS_MOST symbols and operations is too long to read. A symbol has at most a few hundred
+     * bytes, so the text fits in 64 MiB. */
     enum { ITEMS_MOST = 100000, TEXT_MOST = 1 << 26 };
     analysis *a = w->a;
     displacement_names names = {w, style};
@@ -129,8 +131,8 @@ hamel_entries displacement_entries(displacement_work *w, const char *of, const g
 
 /* --- vectors ------------------------------------------------------------------------------------------------------ */
 
-/* Fills `to` with the derivatives of x[dimension] with respect to the symbols of `kind`, and with the rest: ∂x/∂t of a
- * position, or x at q' = 0 of an angular velocity. */
+/* Sets e_k to the derivatives of x[dimension] with respect to the symbols of `kind`. Sets e_0 to ∂x/∂t for a position
+ * (SYMBOL_COORDINATE), and to x at q' = 0 for an angular velocity (SYMBOL_VELOCITY). Returns false on failure. */
 static bool find_base(displacement_work *w, const graph_node *x, size_t dimension, graph_symbol_kind kind,
                       base_vectors *to) {
     analysis *a = w->a;
@@ -170,7 +172,8 @@ static bool set_time(displacement_work *w, hamel_vectors *to, const graph_node *
     return true;
 }
 
-/* Adds the vectors Σ_i matrix_ik e_i, which belong to names[k], and e_0 + Σ_i rest_i e_i unless `rest` is NULL. */
+/* Adds the vectors Σ_i matrix_ik e_i with the names names[k]. Unless `rest` is NULL, also sets the time vector to
+ * e_0 + Σ_i rest_i e_i. */
 static bool add_combined(displacement_work *w, hamel_vectors *to, const base_vectors *from, const graph_node *matrix,
                          size_t columns, const char *const *names, const graph_node *rest) {
     analysis *a = w->a;

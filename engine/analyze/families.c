@@ -17,8 +17,8 @@ static const double SHRINK = 5; /* ratio of successive distances */
 static const double APART = 0.05;
 /* STRIDE: largest step along a family. ARRIVED: a shorter step ends the movement along the family. Both are relative to
  * max(1, |value|). From a circle of radius 1, a step of 0.25 along the tangent ends at a distance of 0.03, from which
- * Newton's method converges to the circle. After a longer step, it may converge to another family. A shorter STRIDE
- * costs more steps. ARRIVED exceeds rounding errors, about 1e-16. */
+ * Newton's method converges to the circle. After a longer step, Newton's method may converge to another family. A
+ * shorter STRIDE costs more steps. ARRIVED exceeds rounding errors, about 1e-16. */
 static const double STRIDE = 0.25, ARRIVED = 1e-9;
 /* The projection of a direction onto the null space of J minimizes a norm in which changes of multipliers have the
  * weight 1/FREELY. Multipliers are determined by the coordinates, so their part of the squared norm is reduced by a
@@ -35,8 +35,8 @@ static const double BEARABLE = 10;
  * tangent. */
 static const double ALIGNED = 0.98;
 /* COMBINATIONS: number of random combinations of directions that are tried. DISTANCES: number of distances at which
- * equilibria are searched for. STRIDES: largest number of steps along a family; 80 steps move
- * an angle by three turns. */
+ * equilibria are searched for. STRIDES: largest number of steps along a family; 80 steps of 0.25 change an angle by 20,
+ * about three turns. */
 enum { COMBINATIONS = 4, DISTANCES = 3, STRIDES = 80 };
 
 /* --- detection of a family ---------------------------------------------------------------------------------------- */

@@ -70,8 +70,8 @@ static double friction_value(const analysis *a, const start_motion *s, const gen
     return sum;
 }
 
-/* Returns the temporal component of the forces with this origin. Sets *known to false if they act at unknown points, and
- * *attributed to false if they act on unknown bodies. */
+/* Returns the temporal component Q_0 of the forces with this origin. Stores in *known whether the points of action are
+ * known. Sets *attributed to false if these points or the bodies on which the forces act are unknown. */
 static graph_node temporal_of(const force_work *w, const char *origin, bool *known, bool *attributed) {
     hamel_system *s = w->a->system;
     graph_node sum = graph_number(s->graph, 0);
@@ -90,8 +90,8 @@ static graph_node temporal_of(const force_work *w, const char *origin, bool *kno
     return sum;
 }
 
-/* Sets nature and scope of the forces with one origin. Sliding friction is impressed, because the law of friction gives
- * it. Sticking friction is a reaction (Papastavridis, example 3.2.1). */
+/* Sets the nature, the scope and the ends of the forces with one origin. Sliding friction is impressed, because the law
+ * of friction gives its magnitude. Sticking friction is a reaction (Papastavridis, example 3.2.1). */
 static hamel_status classify(force_work *w, hamel_action *to, const generalized_force *f) {
     const hamel_system *s = w->a->system;
     to->nature = "impressed";
@@ -115,11 +115,12 @@ static hamel_status classify(force_work *w, hamel_action *to, const generalized_
 typedef struct origin_range {
     const generalized_force *all;
     size_t first, end;
-    const double *value, *ideal; /* values with the multipliers of the motion and of the ideal reactions */
+    /* values of the forces with the multipliers of the motion, and with the multipliers of the ideal reactions */
+    const double *value, *ideal;
 } origin_range;
 
-/* Fills an action. Prescribed forces depend on the ideal reactions. Sets *attributed to false if the action does not
- * belong to known bodies. */
+/* Fills an action. Prescribed forces are evaluated with the multipliers of the ideal reactions. Sets *attributed to
+ * false if the bodies on which the forces act are unknown. */
 static hamel_status fill_action(force_work *w, hamel_action *to, const origin_range *of, bool *attributed) {
     analysis *a = w->a;
     const generalized_force *first = &of->all[of->first];
@@ -143,7 +144,8 @@ static hamel_status fill_action(force_work *w, hamel_action *to, const origin_ra
     return status == HAMEL_OK ? quasi_forces_derive(w, to, Q, values, temporal) : status;
 }
 
-/* Fills the actions of all origins. Sets *attributed to whether all impressed forces act on known bodies. */
+/* Fills w->out->actions, one action for each origin. Stores in *attributed whether the bodies are known on which the
+ * impressed forces act. */
 static hamel_status fill_in(force_work *w, const generalized_force *all, size_t count, bool *attributed) {
     analysis *a = w->a;
     hamel_status status = HAMEL_OK;
@@ -162,7 +164,7 @@ static hamel_status fill_in(force_work *w, const generalized_force *all, size_t 
     return status;
 }
 
-/* Finds the inverse kinematics of the quasi-velocities, if there are any. */
+/* Computes the inverse kinematics of the quasi-velocities. If this is not possible, sets quasi_omitted. */
 static hamel_status open_frame(force_work *w) {
     analysis *a = w->a;
     if (a->system->quasi_count == 0) return HAMEL_OK;
@@ -209,8 +211,9 @@ static hamel_status find_constraint(analysis *a, hamel_argument asked, size_t *i
                           name);
     if (a->system->constraints[found].direction)
         return hamel_fail(a->error, HAMEL_INVALID, asked.pointer, 0,
-                          "the reaction of `%s` has a given direction; its value is reaction(%s, x) in a run", name,
-                          name);
+                          "the constraint `%s` cannot be relaxed, because its reaction has a given direction; use the "
+                          "output reaction(%s, x) for a coordinate x",
+                          name, name);
     *index = (size_t)found;
     return HAMEL_OK;
 }

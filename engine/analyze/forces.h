@@ -10,42 +10,46 @@ typedef struct hamel_generalized_force {
     const char *expression; /* in the language of descriptions */
 } hamel_generalized_force;
 
-/* The virtual work δW = Σ Q_k δq_k = Σ Θ_k δθ_k of a force or reaction. Its classes follow Papastavridis 3.2: a force is
- * impressed or a reaction. It is internal if it acts between two bodies or particles of the system, and external if its
- * source is outside. The temporal components are Q_0 = Σ F·∂r/∂t and Θ_0 = Q_0 + Σ A_k Q_k (Papastavridis 3.4). */
+/* The virtual work δW = Σ Q_k δq_k = Σ Θ_k δθ_k of a force or reaction. `nature` and `scope` follow Papastavridis 3.2.
+ * A force is impressed or a reaction. It is internal if it acts between two bodies or particles of the system, and
+ * external if its source is outside the system. The temporal components are Q_0 = Σ F·∂r/∂t and Θ_0 = Q_0 + Σ A_k Q_k
+ * (Papastavridis 3.4). */
 typedef struct hamel_action {
     /* "spring s1", "load on A", "gravity", "generalized_forces", "potential_energy", "dissipation", "nonideal",
-     * "friction on floor"; of a reaction: the name of the constraint */
+     * "friction on floor"; for a reaction, the name of the constraint */
     const char *origin;
-    hamel_generalized_force *on; /* Q_k; of reactions: λ A_ck */
+    hamel_generalized_force *on; /* Q_k; for reactions, λ A_ck */
     size_t count;
     const char *nature; /* "impressed" or "reaction" */
     const char *scope;  /* "internal", "external" or NULL (undecided) */
-    /* The bodies or particles between which the force acts, "ground" for a part at rest or with a prescribed motion.
-     * NULL: one of the ends is unknown, or the force has no second end. */
+    /* The bodies or particles between which the force acts; "ground" stands for an element at rest or with a prescribed
+     * motion. Both entries are NULL if an end is unknown, if the force has no second end, or if both ends are
+     * ground. */
     const char *between[2];
-    hamel_generalized_force *quasi; /* Θ_k, by the quasi-velocities of hamel_forces */
+    hamel_generalized_force *quasi; /* Θ_k; empty without quasi-velocities, or if hamel_forces.quasi_omitted is true */
     size_t quasi_count;
-    bool temporal_known; /* false if the description does not contain the points at which the force acts */
-    hamel_generalized_force temporal, quasi_temporal; /* Q_0 and, with quasi-velocities, Θ_0; coordinate is "t" */
+    bool temporal_known; /* false if the points at which the force acts are unknown */
+    /* Q_0 and, if there are quasi-velocities, Θ_0; their `coordinate` is "t" */
+    hamel_generalized_force temporal, quasi_temporal;
 } hamel_action;
 
 /* The virtual work on one body or particle (Baruh 4.5, 4.6; Papastavridis 3.2). */
 typedef struct hamel_body_work {
     const char *name, *kind; /* kind: "body" or "particle" */
-    hamel_action *forces;    /* impressed forces and joint reactions with their ends on the body; only Q_k is set */
+    hamel_action *forces;    /* impressed forces and joint reactions on the body; of the components, only Q_k is set */
     size_t force_count;
-    /* inertia: d/dt ∂T/∂q'_k − ∂T/∂q_k of the body, the coefficients of m a·δr + (Iα + ω × Iω)·δφ for constant masses
-     * and moments of inertia. reactions: inertia minus the virtual work of the impressed forces, so the virtual work of
-     * all reactions on the body. The sum of `reactions` over all bodies is Σ λ_c A_ck. */
+    /* inertia: d/dt ∂T/∂q'_k − ∂T/∂q_k of the body. For constant masses and moments of inertia, these are the
+     * coefficients of m a·δr + (Iα + ω × Iω)·δφ. reactions: inertia minus the virtual work of the impressed forces;
+     * this difference is the virtual work of all reactions on the body. The sum of `reactions` over all bodies is
+     * Σ λ_c A_ck. */
     hamel_generalized_force *inertia, *reactions;
     size_t inertia_count, reaction_count;
 } hamel_body_work;
 
-/* The inertial forces −m a of a particle that is described in a moving frame: parts of its acceleration times −m, in
- * the axes of the frame (Papastavridis 1.7.11 to 1.7.20). */
+/* The inertial forces −m a of a particle that is described in a moving frame. Each part of the acceleration a is
+ * multiplied by −m; the components are in the axes of the frame (Papastavridis 1.7.11 to 1.7.20). */
 typedef struct hamel_inertial_force {
-    const char *part; /* "origin", "euler", "centrifugal" (the transport parts), "coriolis" or "relative" */
+    const char *part; /* "origin", "euler", "centrifugal" (these three are transport parts), "coriolis" or "relative" */
     const char *components[3];
     double values[3];
 } hamel_inertial_force;
@@ -53,7 +57,7 @@ typedef struct hamel_inertial_force {
 typedef struct hamel_relative_motion {
     const char *particle, *frame;
     size_t dimension;
-    hamel_inertial_force parts[5]; /* −m a_O, −m α × ρ, −m ω × (ω × ρ), −2 m ω × v_rel, −m a_rel */
+    hamel_inertial_force parts[5]; /* in this order: −m a_O, −m α × ρ, −m ω × (ω × ρ), −2 m ω × v_rel, −m a_rel */
 } hamel_relative_motion;
 
 typedef struct hamel_forces {
@@ -61,15 +65,18 @@ typedef struct hamel_forces {
     size_t count;
     hamel_action *reactions; /* reactions of the constraints that act at the initial state */
     size_t reaction_count;
-    hamel_body_work *bodies; /* masses in the order of the description; empty if work_omitted is not NULL */
+    /* bodies and particles, in the order of the description; empty if work_omitted is not NULL */
+    hamel_body_work *bodies;
     size_t body_count;
-    hamel_generalized_force *reaction_sum; /* sum of the `reactions` of all bodies (d'Alembert's principle) */
+    /* sum of the `reactions` of all bodies, equal to Σ λ_c A_ck (d'Alembert's principle) */
+    hamel_generalized_force *reaction_sum;
     size_t reaction_sum_count;
-    const char *work_omitted;      /* why the virtual work by bodies is not listed, or NULL */
-    const char *reactions_omitted; /* why the bodies have no `reactions`, or NULL */
+    const char *work_omitted;      /* why the virtual work on each body is not listed, or NULL */
+    const char *reactions_omitted; /* why `reactions` of the bodies are not listed, or NULL */
     hamel_relative_motion *relative;
     size_t relative_count;
-    bool quasi_omitted; /* there are quasi-velocities, but their inverse kinematics are too long */
+    /* true if there are quasi-velocities, but their inverse exceeds the bounds in moving_frame.h or the work budget */
+    bool quasi_omitted;
 } hamel_forces;
 
 /* The reaction of one constraint, as the force that maintains it when it is relaxed (Baruh 4.10). For each coordinate
@@ -83,10 +90,10 @@ typedef struct hamel_relaxation {
 } hamel_relaxation;
 
 /* Computes the generalized forces of each element at the initial state. If `latex` is true, expressions are written in
- * LaTeX. The other arguments are as for hamel_analyze, except
- * that `error` must not be NULL. For Coulomb friction, the value is the actual force, even if the contact sticks. The
- * expression is the sliding force. Returns HAMEL_NOT_FINITE, with the name of the force, if a force is not finite. On
- * success the caller owns *out and frees it with hamel_forces_free. */
+ * LaTeX. The other arguments are as for hamel_analyze, except that `error` must not be NULL. For Coulomb friction, the
+ * value is the actual force, even if the contact sticks. The expression is the sliding force. Returns HAMEL_NOT_FINITE,
+ * with the name of the force, if a force is not finite. On success the caller owns *out and frees it with
+ * hamel_forces_free. */
 hamel_status hamel_find_forces(hamel_forces **out, const hamel_description *d, bool latex, const hamel_limits *limits,
                                hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 void hamel_forces_free(hamel_forces *forces);

@@ -1,4 +1,4 @@
-/* forces_int.h — data that the files of the analysis of forces share. */
+/* forces_int.h — declarations shared by the files that compute forces and reactions. */
 #pragma once
 
 #include "engine/analyze/forces.h"
@@ -10,56 +10,60 @@ typedef struct force_work {
     analysis *a;
     start_motion start;
     moving_frame frame;
-    bool framed; /* whether `frame` is valid */
+    bool framed; /* true if `frame` is valid */
     hamel_forces *out;
 } force_work;
 
-/* A force at a point, and a couple, on an element; inertial components. */
+/* A force at a point, and a couple, that act on an element. All components are inertial. */
 typedef struct wrench {
     int32_t element;
     graph_node force[3], couple[3];
-    graph_node point[3]; /* GRAPH_NONE: the origin of the element */
+    graph_node point[3]; /* GRAPH_NONE if the force acts at the origin of the element */
 } wrench;
 
 /* Evaluates nodes[count] at the state; the array is in a->memory. Returns NULL if out of memory. */
 double *forces_values(const analysis *a, const start_motion *s, const double *lambda, const graph_node *nodes,
                       size_t count);
 
-/* Fills *to with a force or a reaction on `on`. If the value is not finite, adds an error that names `what`. */
+/* Fills *to with the force or reaction on the coordinate or quasi-velocity `on`. If the value is not finite, adds an
+ * error that names `what`. */
 hamel_status forces_describe(force_work *w, hamel_generalized_force *to, const char *on, graph_node shown, double value,
                              const char *what) HAMEL_CHECKED;
 
-/* Lists the generalized forces nodes[n], with their values, except those that simplify to 0. */
+/* Lists the generalized forces nodes[n] and their values at the initial state. Omits forces that simplify to 0. */
 hamel_status forces_list(force_work *w, const graph_node *nodes, hamel_generalized_force **to, size_t *to_count,
                          const char *what) HAMEL_CHECKED;
 
 /* --- interactions.c: forces on elements --------------------------------------------------------------------------- */
 
-/* Owners of an element that are not bodies or particles. */
+/* Results of interaction_owner if no body or particle owns the element. */
 enum { OWNER_GROUND = -1, OWNER_UNKNOWN = -2 };
 
-/* Returns the element of the body or particle whose material an element belongs to. Returns OWNER_GROUND if the element
- * is at rest or moves as a function of the time, and OWNER_UNKNOWN if it moves in another way. `element` may be −1. */
+/* Returns the index of the body or particle to which an element is fixed. Returns OWNER_GROUND if the element is at
+ * rest or moves as a function of the time, and OWNER_UNKNOWN if it moves in another way. `element` may be −1, which
+ * denotes the inertial frame. */
 int32_t interaction_owner(const hamel_system *s, int32_t element);
 
-/* Fills list[2] with the wrenches of an interaction and returns their number. Those of joints are multiplied by λ. */
+/* Fills list[2] with the wrenches of an interaction. Returns the number of wrenches, 1 or 2. The wrenches of joints are
+ * multiplied by λ. */
 size_t interaction_wrenches(hamel_system *s, const system_interaction *i, wrench list[2]);
 
 /* Returns the virtual work of a wrench per δq_k, or its power at q' = 0 (temporal component) if k = n. */
 graph_node interaction_work(hamel_system *s, const wrench *x, size_t k);
 
-/* Sets scope and `between` of a pair of elements, −1 for the inertial frame. */
+/* Sets `scope` and `between` of a force that acts between two elements. The index −1 denotes the inertial frame. */
 hamel_status interaction_classify(force_work *w, hamel_action *to, const int32_t ends[2]) HAMEL_CHECKED;
 
 /* --- virtual_work.c ----------------------------------------------------------------------------------------------- */
 
-/* Lists the reactions of the constraints. */
+/* Lists the reactions of the constraints that act at the initial state. */
 hamel_status reactions_derive(force_work *w) HAMEL_CHECKED;
-/* Lists the virtual work on each body. `attributed`: whether each impressed force acts on known bodies. */
+/* Lists the virtual work on each body, or the reason why it is not listed. `attributed` is true if the bodies are known
+ * on which the impressed forces act. */
 hamel_status body_work_derive(force_work *w, bool attributed) HAMEL_CHECKED;
 
-/* Fills to->quasi and, if to->temporal_known, to->temporal and to->quasi_temporal from the forces Q[n] with their
- * values and from Q_0. */
+/* Fills to->quasi from the forces Q[n] and their values values[n]. If to->temporal_known is true, also fills
+ * to->temporal and to->quasi_temporal from Q_0. */
 hamel_status quasi_forces_derive(force_work *w, hamel_action *to, const graph_node *Q, const double *values,
                                  graph_node temporal) HAMEL_CHECKED;
 

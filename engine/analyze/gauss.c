@@ -1,8 +1,8 @@
-/* gauss.c — see gauss.h.
+/* gauss.c — Gauss's functions and their slopes; see gauss.h.
  *
  * With M = L Lᵀ and z = Lᵀ d, directions with dᵀ M d = 1 have |z| = 1. The slope of G along d is Q^c·d = (L⁻¹Q^c)·z,
- * and the slope of G_ni is (L⁻¹Aᵀλ)·z. The largest slope is the length of the part of L⁻¹Q^c, or of L⁻¹Aᵀλ, that is
- * orthogonal to the rows of A L⁻ᵀ. Both functions are half the squared lengths of these vectors. */
+ * and the slope of G_ni is (L⁻¹Aᵀλ)·z. Let x be L⁻¹Q^c for G, and L⁻¹Aᵀλ for G_ni. The largest slope is the length of
+ * the part of x that is orthogonal to the rows of A L⁻ᵀ. The value of the function is |x|²/2. */
 #include "engine/analyze/gauss.h"
 
 #include "engine/analyze/rank_rows.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Fills the n × n column-major matrix M from the lower triangle in the dynamics values. */
+/* Copies the lower triangle of M from the dynamics values to a column-major n × n matrix. */
 static void fill_mass(const analysis *a, const start_motion *s, double *M) {
     const sparse_block *from = &a->model->dynamics.M;
     for (size_t e = 0; e < from->count; e++)
@@ -29,8 +29,8 @@ static void add_reactions(const analysis *a, const start_motion *s, size_t first
     }
 }
 
-/* Removes from x the part in the span of the orthonormal rows of the basis, twice because of rounding. Returns the
- * length of the rest. */
+/* Subtracts from x[n] its projection on the span of the orthonormal basis. The second pass reduces rounding errors.
+ * Returns the length of the remaining vector. */
 static double length_outside(const rank_rows *basis, double *x) {
     size_t n = basis->width;
     for (int pass = 0; pass < 2; pass++)
@@ -42,14 +42,14 @@ static double length_outside(const rank_rows *basis, double *x) {
     return sqrt(rank_rows_dot(n, x, x));
 }
 
-/* Adds the rows of A L⁻ᵀ to the basis. */
+/* Adds the rows of A L⁻ᵀ to the basis, except the rows of sticking friction. */
 static void span_constraints(const analysis *a, const start_motion *s, const double *L, double *row, rank_rows *basis) {
     const sparse_block *A = &a->model->dynamics.A;
     size_t e = 0;
     for (size_t c = 0; c < a->model->m; c++) {
         memset(row, 0, a->n * sizeof *row);
         for (; e < A->count && (size_t)A->row[e] == c; e++) row[A->column[e]] = s->values[A->at + e];
-        if (c >= a->model->ideal_count) continue; /* a row of sticking friction */
+        if (c >= a->model->ideal_count) continue; /* the row belongs to sticking friction */
         dense_forward(a->n, L, row);
         (void)rank_rows_add(basis, row);
     }
@@ -64,7 +64,7 @@ static hamel_status measure(analysis *a, const start_motion *s, const double *to
     fill_mass(a, s, L);
     if (!dense_cholesky(n, L))
         return hamel_fail(a->error, HAMEL_SINGULAR, "", 0,
-                          "Gauss's function needs a mass matrix that is not singular in the initial state");
+                          "the mass matrix is singular in the initial state, so Gauss's function is not defined");
     bool made = rank_rows_init(&basis, a->model->m, n, RANK_TOLERANCE);
     if (made) {
         memcpy(force, total, n * sizeof *force);

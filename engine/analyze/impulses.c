@@ -1,6 +1,6 @@
 /* impulses.c — types of the constraints and degree of indeterminacy of each event with impulses (Papastavridis,
- * Analytical Mechanics, ch. 4, Table 1), and the theorems of engine/simulate/impact_theorems.c that the description
- * excludes. */
+ * Analytical Mechanics, ch. 4, Table 1). The file also finds the theorems of engine/simulate/impact_theorems.c whose
+ * hypotheses the description rules out. */
 #include "engine/analyze/impulses.h"
 
 #include "engine/analyze/analysis_int.h"
@@ -13,7 +13,7 @@ typedef struct shock_work {
     const system_event *event;
     hamel_shock *out;
     hamel_shock_constraint *list;
-    size_t *index; /* of the constraints in `list` */
+    size_t *index; /* index[k]: index in the system of the constraint list[k] */
     hamel_shock_theorem *excluded;
 } shock_work;
 
@@ -23,7 +23,8 @@ static bool names_constraint(const int32_t *list, size_t count, size_t c) {
     return i < count;
 }
 
-/* Sets whether constraint c may be active, and whether it may be inactive, when the event happens for the first time. */
+/* Stores in *on whether constraint c may be active when the event happens for the first time, and in *off whether it
+ * may be inactive. */
 static void find_before(const shock_work *w, size_t c, bool *on, bool *off) {
     const hamel_system *s = w->a->system;
     *off = s->constraints[c].inactive;
@@ -36,7 +37,7 @@ static void find_before(const shock_work *w, size_t c, bool *on, bool *off) {
     }
 }
 
-/* Appends constraint c if it can act during the impulses of the event. */
+/* Appends constraint c to w->list if it can act during the impulses of the event. */
 static void list_constraint(shock_work *w, size_t c) {
     const hamel_system *s = w->a->system;
     const system_event *e = w->event;
@@ -59,7 +60,7 @@ static void list_constraint(shock_work *w, size_t c) {
 
 /* --- theorems ----------------------------------------------------------------------------------------------------- */
 
-/* Returns true if the rate of constraint c has terms that are independent of the velocities. */
+/* Returns true if the velocity form of constraint c contains terms without velocities. */
 static bool moves(shock_work *w, size_t c, const graph_node *zeros) {
     hamel_system *s = w->a->system;
     graph_node rate = s->constraints[c].equation;
@@ -67,7 +68,7 @@ static bool moves(shock_work *w, size_t c, const graph_node *zeros) {
     return !graph_is_zero(s->graph, graph_substitute(s->graph, rate, SYMBOL_VELOCITY, zeros, s->coordinate_count));
 }
 
-/* The reasons that exclude theorems. Each is NULL if it does not hold. */
+/* Reasons that exclude theorems. Each reason that does not apply is NULL. */
 typedef struct exclusion {
     const char *given, *none, *moving, *passing, *not_first, *persistent, *general;
 } exclusion;
@@ -80,7 +81,7 @@ static bool look_at_shock(shock_work *w, exclusion *x) {
     hamel_system *s = w->a->system;
     const graph_node *zeros = node_array(s, s->coordinate_count);
     if (!zeros) return false;
-    *x = (exclusion){.persistent = "all constraints persist, as for carnot_first"};
+    *x = (exclusion){.persistent = "all constraints persist; carnot_first applies instead"};
     if (w->out->percussion_count > 0)
         x->given = "the event has a percussion";
     else
@@ -99,7 +100,8 @@ static bool look_at_shock(shock_work *w, exclusion *x) {
     return graph_status(s->graph) == HAMEL_OK;
 }
 
-/* Lists a theorem, excluded by the first reason that is not NULL. */
+/* Lists a theorem as excluded, with the first reason that is not NULL. If all reasons are NULL, lists it as
+ * applicable. */
 static void list_theorem(shock_work *w, const char *name, const char *first, const char *second, const char *third) {
     const char *reason = first ? first : second ? second : third;
     if (reason)

@@ -14,15 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROTATIONS_MOST = 60 }; /* cyclic Jacobi iterations of a 3 × 3 matrix converge within about 12 rotations */
+/* Jacobi's iteration converges quadratically: four sweeps of three rotations reach rounding errors. */
+enum { ROTATIONS_MOST = 60 };
 
-/* An element with mass, at the initial state. */
+/* Values of an element with mass at the initial state. */
 typedef struct mass_state {
     double mass, position[3], rotation[9], inertia[9];
 } mass_state;
 
-/* Applies the rotation in the plane (p, q) that makes entry pq of the symmetric matrix zero (Golub and Van Loan, Matrix
- * Computations, 8.5). The rows of `axes` become the eigenvectors. */
+/* Applies the Jacobi rotation in the plane (p, q) that makes entry pq of the symmetric matrix zero (Golub and Van Loan,
+ * Matrix Computations, 8.5). Applies the same rotation to the rows of `axes`, which converge to the eigenvectors. */
 static void rotate(double a[9], double axes[9], size_t p, size_t q) {
     double off = a[3 * p + q];
     if (off == 0) return;
@@ -52,12 +53,13 @@ static void swap_rows(double principal[3], double axes[9], size_t i, size_t j) {
     memcpy(axes + 3 * j, row, sizeof row);
 }
 
-/* Makes the largest component of the first two axes positive. The third axis is the vector product of the two. */
+/* Makes the largest component of each of the first two axes positive. Sets the third axis to the vector product of the
+ * first two axes. */
 static void orient(double axes[9]) {
     for (size_t i = 0; i < 2; i++) {
         size_t most = 0;
-        for (size_t k = 1; k < 3; k++)
-            if (fabs(axes[3 * i + k]) > fabs(axes[3 * i + most]) * (1 + 1e-9)) most = k; /* equal up to rounding */
+        for (size_t k = 1; k < 3; k++) /* components that are equal up to rounding count as equal */
+            if (fabs(axes[3 * i + k]) > fabs(axes[3 * i + most]) * (1 + 1e-9)) most = k;
         for (size_t k = 0; k < 3 && axes[3 * i + most] < 0; k++)
             if (k != most) axes[3 * i + k] = -axes[3 * i + k];
         axes[3 * i + most] = fabs(axes[3 * i + most]);
@@ -69,7 +71,7 @@ static void orient(double axes[9]) {
     for (size_t k = 0; k < 9; k++) axes[k] += 0.0; /* replaces −0 by 0 */
 }
 
-/* Computes the principal moments, in increasing order, and the axes of a symmetric matrix. */
+/* Computes the principal moments of a symmetric matrix, in increasing order, and the principal axes. */
 static void find_principal(const double tensor[9], double principal[3], double axes[9]) {
     double a[9], size = 0;
     memcpy(a, tensor, sizeof a);
@@ -89,13 +91,13 @@ static void find_principal(const double tensor[9], double principal[3], double a
     orient(axes);
 }
 
-/* Adds m (d² 1 − d dᵀ) to a tensor. */
+/* Adds m (d² 1 − d dᵀ), the transfer to a point at the distance d, to a tensor. */
 static void add_transfer(double tensor[9], double mass, const double d[3]) {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     for (size_t k = 0; k < 9; k++) tensor[k] += mass * ((k % 4 == 0 ? square : 0) - d[k / 3] * d[k % 3]);
 }
 
-/* Adds R I Rᵀ to a tensor. */
+/* Adds R I Rᵀ, a tensor transformed from body axes to inertial axes. */
 static void add_turned(double tensor[9], const double R[9], const double I[9]) {
     for (size_t i = 0; i < 3; i++)
         for (size_t j = 0; j < 3; j++)
@@ -132,7 +134,7 @@ static void describe_system(const mass_state *all, size_t count, const double po
     }
 }
 
-/* Completes an item. In the plane only the moment about the third axis remains. */
+/* Computes the principal moments and axes of an item. In the plane, keeps only the moment about the third axis. */
 static void find_moments(hamel_inertia_item *item, int dimension) {
     if (dimension == 3) {
         find_principal(item->tensor, item->principal, item->axes);
@@ -153,7 +155,7 @@ static void list_nodes(const hamel_system *s, const system_located *e, graph_nod
     memcpy(nodes + 13, e->inertia, sizeof e->inertia);
 }
 
-/* Evaluates an element at the state (q, v) of a->start. */
+/* Evaluates the mass, position, rotation and inertia of an element at the state (q, v) of a->start. */
 static hamel_status evaluate_element(analysis *a, const system_located *e, mass_state *to) {
     graph_node nodes[NODES];
     double values[NODES];
@@ -208,7 +210,7 @@ static hamel_status find_point(analysis *a, hamel_inertia *to, const hamel_argum
     return to->about ? HAMEL_OK : analysis_no_memory(a);
 }
 
-/* Returns why the inertia of the system cannot be added up from its elements, or NULL. */
+/* Returns the reason why the elements do not determine the inertia of the system, or NULL. */
 static const char *reason_of(const hamel_system *s) {
     bool given = s->kinetic_given > 0 || s->lagrangian >= 0 || s->acceleration_energy >= 0;
     return given ? "an energy is given as an expression, which may contain masses without a position" : NULL;
@@ -232,8 +234,8 @@ static hamel_status describe_elements(analysis *a, hamel_inertia *to, mass_state
         masses++;
     }
     if (masses == 0) {
-        (void)hamel_fail(a->error, HAMEL_INVALID, "", 0, "the description has no bodies and particles");
-        hamel_suggest(a->error, "describe masses by `bodies` and `particles`");
+        (void)hamel_fail(a->error, HAMEL_INVALID, "", 0, "the description has neither bodies nor particles");
+        hamel_suggest(a->error, "describe masses as `bodies` or `particles`");
         return HAMEL_INVALID;
     }
     if (to->reason) return HAMEL_OK;

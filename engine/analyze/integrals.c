@@ -234,8 +234,8 @@ static void combine_forms(finder *f, const graph_node *forms, graph_node marks) 
 }
 
 /* Eliminates velocities from the constraints, and adds the integrals of the resulting combinations as candidates. If
- * `varying`, integrates the combinations without a pivot, which do not contain the eliminated velocities. Otherwise
- * integrates the combinations with a pivot, which contain few velocities. Returns false if out of memory. */
+ * `varying` is true, integrates the combinations without a pivot, which do not contain the eliminated velocities.
+ * Otherwise integrates the combinations with a pivot, which contain few velocities. Returns false if out of memory. */
 static bool try_combinations(finder *f, bool varying) {
     analysis *a = f->a;
     graph *g = a->system->graph;

@@ -2,8 +2,8 @@
  *
  *     δW = F·(δr + δφ × (p − r)) + C·δφ          force F at the point p and couple C on an element at r (Baruh 4.5)
  *
- * δr and δφ have the coefficients ∂r/∂q_k and ∂ω/∂q'_k. With ∂r/∂t and ω at q' = 0 instead, the same expression is the
- * temporal component of the force (Papastavridis 3.4). */
+ * The coefficients of δr and δφ are ∂r/∂q_k and ∂ω/∂q'_k. If ∂r/∂t and ω at q' = 0 replace these coefficients, the
+ * expression is the temporal component of the force (Papastavridis 3.4). */
 #include "engine/analyze/forces_int.h"
 
 #include <assert.h>
@@ -22,7 +22,7 @@ int32_t interaction_owner(const hamel_system *s, int32_t element) {
         const system_located *e = &s->binder->located[element];
         if (strcmp(e->kind, "body") == 0 || strcmp(e->kind, "particle") == 0) return element;
         if (slot_moves(s, e->position_slot) || slot_moves(s, e->orientation_slot)) return OWNER_UNKNOWN;
-        /* a frame with an origin in one frame and axes in another belongs to neither */
+        /* a frame whose origin and axes belong to different frames is fixed to neither of them */
         if (e->turns && e->parent != e->axes) return OWNER_UNKNOWN;
         element = e->parent;
     }
@@ -37,7 +37,8 @@ static void scale_vector(graph *g, graph_node factor, graph_node x[3]) {
     for (int k = 0; k < 3; k++) x[k] = graph_mul(g, factor, x[k]);
 }
 
-/* Sets the force of a spring, damper or rod on the first end. */
+/* Sets `force` to the force of a spring or damper on the first end. For a rod, sets the unit vector from the second end
+ * to the first. */
 static void set_axial(hamel_system *s, const system_interaction *i, graph_node force[3]) {
     graph *g = s->graph;
     const system_located *all = s->binder->located;
@@ -51,7 +52,7 @@ static void set_axial(hamel_system *s, const system_interaction *i, graph_node f
     scale_vector(g, natural ? scale : graph_div(g, scale, distance), force);
 }
 
-/* Sets the force or couple on the first end. */
+/* Sets the force and the couple on the first end, and marks the point of action as not set. */
 static void set_first(hamel_system *s, const system_interaction *i, wrench *to) {
     graph *g = s->graph;
     for (int k = 0; k < 3; k++) to->force[k] = to->couple[k] = graph_number(g, 0), to->point[k] = GRAPH_NONE;
@@ -101,7 +102,8 @@ size_t interaction_wrenches(hamel_system *s, const system_interaction *i, wrench
     return 2;
 }
 
-/* Sets the displacement of the origin and the rotation of an element per δq_k, or per dt if k = n. */
+/* Sets r to the displacement of the origin of an element, and phi to the rotation of the element, per δq_k. If k = n,
+ * both are per dt. */
 static void element_displacement(hamel_system *s, const system_located *e, size_t k, graph_node r[3],
                                  graph_node phi[3]) {
     graph *g = s->graph;

@@ -19,17 +19,17 @@ typedef struct frame_coefficient {
 typedef struct moving_frame {
     analysis *a;
     size_t n;
-    hamel_names names;       /* names of the velocities; velocities of coordinates end with a prime */
+    hamel_names names;       /* names of the velocities; the name of the rate of a coordinate ends with a prime */
     graph_node *Psi, *Psi_t; /* Psi: n × n; Psi_t: n entries */
     graph_node *Phi, *Phi_t; /* Phi: n × n, row i belongs to q'_i; Phi_t: n entries */
-    graph_node *zeros;       /* n: the number 0 */
-    rank_rows basis;         /* only valid while velocities are chosen, like `values` */
+    graph_node *zeros;       /* n nodes, all equal to 0 */
+    rank_rows basis;         /* like `values`, valid only while velocities are chosen */
     double *values;
     frame_coefficient *items; /* nonzero coefficients */
     size_t item_count, item_capacity;
 } moving_frame;
 
-/* Fills *f, with arrays in a->memory. Uses a->samples and a->linear. Sets *good to false if the description has no
- * quasi-velocities or more than VELOCITIES_MOST coordinates, or if the work budget is spent. The names and matrices are
- * then invalid. Adds an error on failure. */
+/* Computes *f; its arrays are in a->memory. Requires a->samples and a->linear. Stores in *good whether *f is valid. *f
+ * is not valid if the description has no quasi-velocities or exceeds the bounds above, or if the work budget is spent.
+ * On failure, adds an error. */
 hamel_status moving_frame_create(moving_frame *f, analysis *a, bool *good) HAMEL_CHECKED;

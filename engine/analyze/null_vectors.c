@@ -12,7 +12,8 @@
  * condition number of 1e7 leaves errors of about 1e-9. */
 static const double NOTHING = 1e-8;
 
-/* Scales rows and columns to unit length. Stores the factors of the columns, 1 for a column of zeros. */
+/* Scales the rows, then the columns, to unit length. Stores the factor of each column in factor[columns]; the factor of
+ * a column of zeros is 1. */
 static void scale_matrix(double *A, size_t rows, size_t columns, double *factor) {
     for (size_t i = 0; i < rows; i++) {
         double length = 0;
@@ -27,7 +28,8 @@ static void scale_matrix(double *A, size_t rows, size_t columns, double *factor)
     }
 }
 
-/* Fills the vectors from A P = Q R: each column beyond the rank is a combination of the first columns. */
+/* Fills the null vectors from A P = Q R. Each column of R beyond the rank is a combination of the first `rank`
+ * columns. */
 static void solve_columns(null_vectors *out, const double *R, size_t rank, const lapack_int *order) {
     size_t columns = out->columns;
     for (size_t k = 0; k < out->count; k++) {
@@ -48,8 +50,8 @@ static double largest_entry(const double *x, size_t count) {
     return largest;
 }
 
-/* Swaps the vector with the largest entry in column j to position k, and makes this entry 1 and the others 0. Returns
- * false if all entries of the column are 0. */
+/* Of the vectors k, k + 1, ..., swaps the one with the largest entry in column j to position k. Divides it by this
+ * entry, and eliminates column j from all other vectors. Returns false if the largest entry counts as 0. */
 static bool take_pivot(null_vectors *v, size_t k, size_t j) {
     size_t columns = v->columns, best = k;
     double *to = v->vectors + k * columns;
@@ -70,7 +72,7 @@ static bool take_pivot(null_vectors *v, size_t k, size_t j) {
     return true;
 }
 
-/* Undoes the scaling of the columns, so that pivots become 1 again, and removes rounding errors. */
+/* Undoes the scaling of the columns, keeps the pivots equal to 1, and sets entries within rounding errors to 0. */
 static void finish_vectors(null_vectors *v, const double *factor) {
     for (size_t k = 0; k < v->count; k++) {
         double *x = v->vectors + k * v->columns, largest = largest_entry(x, v->columns);

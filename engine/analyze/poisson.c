@@ -1,8 +1,8 @@
-/* poisson.c — see poisson.h.
+/* poisson.c — Poisson brackets from derivatives of expressions; see poisson.h.
  *
  * The momenta are added to the description as coordinates p_x, so that expressions can contain them. The functions are
- * bound as outputs of this larger system. Velocities are eliminated by solving p = ∂L/∂q', which is linear in the
- * velocities, by Gauss–Jordan elimination with expressions. */
+ * bound as outputs of this extended system. If a function contains velocities, the equations p = ∂L/∂q' are solved for
+ * them by Gauss–Jordan elimination with expressions. The momenta must be linear in the velocities. */
 #include "engine/analyze/poisson.h"
 
 #include "engine/algebra/arrange.h"
@@ -13,25 +13,27 @@
 #include <math.h>
 #include <string.h>
 
-/* POINTS: number of random states at which an expression is evaluated that algebra does not reduce to 0. TEXT_MOST:
- * longest bracket in bytes. */
+/* POINTS: number of random states at which an expression is evaluated if algebra does not reduce it to 0. TEXT_MOST:
+ * largest length of the text of a bracket, in bytes. */
 enum { POINTS = 8, TEXT_MOST = 1 << 18 };
 
 typedef struct phase_space {
     analysis *a;
     arena scratch;
-    hamel_description description; /* with momenta as coordinates and the functions as outputs */
-    size_t n;                      /* coordinates of the system; coordinate n + i is the momentum of coordinate i */
+    hamel_description description; /* the given description, with momenta as coordinates and the functions as outputs */
+    /* number of coordinates of the given system; coordinate n + i is the momentum of coordinate i */
+    size_t n;
     hamel_observed observed;
-    graph_node *functions; /* in coordinates and momenta */
+    graph_node *functions; /* the functions in terms of coordinates and momenta */
     const hamel_argument *given;
     size_t count;        /* number of functions */
-    const char *pointer; /* for errors about the number of functions */
+    const char *pointer; /* JSON pointer for errors about the number of functions */
 } phase_space;
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */
 
-/* Fills the description: copies of the coordinates named p_x, and the functions as outputs. */
+/* Creates the extended description: adds a coordinate p_x for each coordinate x, and the functions as outputs. Returns
+ * false if out of memory. */
 static bool extend_description(phase_space *s) {
     const hamel_description *d = s->a->request.description;
     arena *memory = s->a->memory;
@@ -75,7 +77,7 @@ static hamel_status bind_functions(phase_space *s) {
     *e = (hamel_equations){.system = a->system, .n = a->n, .m = a->system->constraint_count};
     status = lagrange_derive(e);
     if (status != HAMEL_OK) return status;
-    graph_node *momentum = e->momentum; /* momentum(x) is the symbol p_x */
+    graph_node *momentum = e->momentum; /* binds momentum(x) to the symbol p_x */
     e->momentum = arena_alloc(a->memory, a->n, sizeof *e->momentum);
     if (!e->momentum) return analysis_no_memory(a);
     for (size_t i = 0; i < a->n; i++) e->momentum[i] = a->system->q[i < s->n ? s->n + i : i];
@@ -86,7 +88,8 @@ static hamel_status bind_functions(phase_space *s) {
 
 /* --- velocities --------------------------------------------------------------------------------------------------- */
 
-/* The point of the initial values, with velocities and momenta 1. */
+/* Returns the point with the initial coordinates, and with velocities and momenta 1. The array of coordinates is NULL
+ * if out of memory. */
 static graph_point initial_point(phase_space *s) {
     const hamel_system *system = s->a->system;
     double *q = arena_doubles(s->a->memory, 2 * s->a->n), *v = q + s->a->n;
@@ -107,7 +110,7 @@ static hamel_status fail_velocities(analysis *a, const char *pointer, const char
     return HAMEL_INVALID;
 }
 
-/* Solves p_i = Σ_j ∂p_i/∂q'_j q'_j + p_i(q' = 0) for the velocities. */
+/* Solves p_i = Σ_j ∂p_i/∂q'_j q'_j + p_i(q' = 0) for the velocities. Stores the expression of q'_i in velocity[i]. */
 static hamel_status solve_velocities(phase_space *s, const char *pointer, graph_node *velocity) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -131,13 +134,14 @@ static hamel_status solve_velocities(phase_space *s, const char *pointer, graph_
     for (size_t i = 0; i < n; i++) {
         if (pivots[i] < 0)
             return fail_velocities(a, pointer,
-                                   a->work.spent ? "this takes too much work" : "the momenta do not determine them");
+                                   a->work.spent ? "the elimination exceeds the work budget"
+                                                 : "the equations p = dL/dq' have no unique solution");
         velocity[pivots[i]] = table[i * (n + 1) + n];
     }
     return HAMEL_OK;
 }
 
-/* Fills s->functions from the bound outputs. */
+/* Fills s->functions with the bound outputs, in which momenta replace velocities. */
 static hamel_status replace_velocities(phase_space *s) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -180,7 +184,8 @@ static graph_node bracket_of(phase_space *s, graph_node F, graph_node G) {
     return sum;
 }
 
-/* Returns true if the node is 0, within its rounding error, at all random states at which it is finite. */
+/* Returns true if the node is 0, within its rounding error, at all random states at which it is finite. Returns false
+ * if there is no such state. */
 static bool vanishes_at_random(phase_space *s, graph_node node) {
     analysis *a = s->a;
     graph_point point = initial_point(s);
@@ -197,13 +202,14 @@ static bool vanishes_at_random(phase_space *s, graph_node node) {
         }
         if (!graph_values(a->system->graph, &node, 1, &point, &value, &error)) return false;
         if (!isfinite(value) || !isfinite(error)) continue;
-        if (fabs(value) > 16 * error) return false; /* 16: the bound on the error is of first order */
+        /* margin of 16, because the error bound neglects terms of higher order */
+        if (fabs(value) > 16 * error) return false;
         found++;
     }
     return found > 0;
 }
 
-/* Sets *simple to the simplified node. Returns HAMEL_OK unless a node cannot be created. */
+/* Stores the simplified node in *simple, and in *zero whether the node is 0. Fails only if a node cannot be created. */
 static hamel_status simplify(phase_space *s, graph_node node, graph_node *simple, hamel_zero *zero) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -219,7 +225,7 @@ static hamel_status simplify(phase_space *s, graph_node node, graph_node *simple
     return HAMEL_OK;
 }
 
-/* Fills *to with the bracket of two functions; to->zero refers to the bracket minus `required`. */
+/* Fills *to with the bracket of two functions. to->zero states whether the bracket equals `required`. */
 static hamel_status describe_bracket(phase_space *s, size_t first, size_t second, double required, hamel_bracket *to) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -237,7 +243,7 @@ static hamel_status describe_bracket(phase_space *s, size_t first, size_t second
                : hamel_fail(a->error, HAMEL_LIMIT, "", 0, "the bracket is longer than %d bytes", TEXT_MOST);
 }
 
-/* Binds the functions in the phase space, calls `body` and frees what is not part of the result. */
+/* Binds the functions in the phase space, replaces velocities, calls `body`, and frees the scratch memory. */
 static hamel_status in_phase_space(analysis *a, const hamel_argument *given, size_t count, const char *pointer,
                                    void *result, hamel_status (*body)(phase_space *s, void *result)) {
     phase_space s = {.a = a, .given = given, .count = count, .pointer = pointer};
@@ -263,7 +269,7 @@ static hamel_status find_bracket(analysis *a, void *result, void *context) {
     return in_phase_space(a, context, 2, "", result, fill_bracket);
 }
 
-/* Checks one fundamental bracket of the functions Q1, ..., Qn, P1, ..., Pn. */
+/* Checks one fundamental bracket of the functions Q1, ..., Qn, P1, ..., Pn, which have the indices 0 to 2n − 1. */
 static hamel_status check_bracket(phase_space *s, size_t i, size_t j, hamel_canonical *to) {
     size_t n = s->n;
     hamel_bracket found = {0};
@@ -283,7 +289,7 @@ static hamel_status check_bracket(phase_space *s, size_t i, size_t j, hamel_cano
 static hamel_status fill_canonical(phase_space *s, void *result) {
     hamel_canonical *to = result;
     hamel_status status = HAMEL_OK;
-    if (s->count != 2 * s->n) /* the number of coordinates of a family is known only now */
+    if (s->count != 2 * s->n) /* the number of coordinates of a family is known only after binding */
         return hamel_fail(s->a->error, HAMEL_INVALID, s->pointer, 0,
                           "the transformation has %zu expressions, but the system has %zu coordinates and as many "
                           "momenta",
@@ -302,7 +308,7 @@ static hamel_status check_canonical(analysis *a, void *result, void *context) {
     if (!all) return analysis_no_memory(a);
     if (given->Q_count != given->P_count || count == 0)
         return hamel_fail(a->error, HAMEL_INVALID, given->pointer, 0,
-                          "a transformation needs as many new coordinates as new momenta, found %zu and %zu",
+                          "a transformation must have as many new coordinates as new momenta, found %zu and %zu",
                           given->Q_count, given->P_count);
     if (given->Q_count > HAMEL_CANONICAL_MOST)
         return hamel_fail(a->error, HAMEL_LIMIT, given->pointer, 0, "a transformation may have at most %d coordinates",

@@ -1,7 +1,7 @@
 /* quadrature.c — the motion of a system with one remaining freedom as an integral.
  *
- * Let shifts of all but one combination s of the coordinates conserve momenta β, and let h be conserved. With
- * p_c = M_cc c' + M_cs s' + b_c = β, the Jacobi integral is
+ * Let c be coordinates whose shifts conserve the momenta β, and let s be the only other coordinate or combination of
+ * coordinates. Let h be conserved. With p_c = M_cc c' + M_cs s' + b_c = β, the Jacobi integral is
  *     h = ½ m s'² + W(s),   m = M_ss − M_sc M_cc⁻¹ M_cs,   W = ½ (β − b_c)ᵀ M_cc⁻¹ (β − b_c) + V − T0
  * (Routh's reduction; Papastavridis, problem 3.5.8). Therefore t = ∫ ds / √(2 (h − W)/m). */
 #include "engine/algebra/arrange.h"
@@ -10,19 +10,20 @@
 #include <assert.h>
 #include <string.h>
 
-/* Larger systems have long expressions. */
+/* Expressions of larger systems are usually too long to read. */
 enum { QUADRATURE_MOST = 4 };
 
 typedef struct reduction {
     analysis *a;
     size_t n;
-    graph_node B[QUADRATURE_MOST][QUADRATURE_MOST]; /* columns: displacements of c, then of s in the last column */
+    /* columns: the displacements of the coordinates c, then the displacement of s */
+    graph_node B[QUADRATURE_MOST][QUADRATURE_MOST];
     graph_node M[QUADRATURE_MOST][QUADRATURE_MOST]; /* BᵀM B */
     graph_node r[QUADRATURE_MOST];                  /* β − b_c */
     graph_node variable;                            /* s */
 } reduction;
 
-/* Returns the only conserved combined shift, or NULL if there is none or if there are several. */
+/* Returns the only conserved shift of several coordinates. Returns NULL if there is no such shift or more than one. */
 static const symmetry_candidate *combined_shift(const symmetry_search *s) {
     const symmetry_candidate *found = NULL;
     size_t count = 0;
@@ -35,7 +36,7 @@ static const symmetry_candidate *combined_shift(const symmetry_search *s) {
     return count == 1 ? found : NULL;
 }
 
-/* Fills B and s. Returns false if not exactly one freedom remains. */
+/* Fills r->B and r->variable. Returns false unless exactly one freedom remains. */
 static bool choose_directions(const symmetry_search *s, reduction *r) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -60,8 +61,8 @@ static bool choose_directions(const symmetry_search *s, reduction *r) {
     return true;
 }
 
-/* Returns the node with the coordinates whose momenta are conserved replaced by 0. L does not depend on them, although
- * its terms may contain them. */
+/* Replaces the coordinates whose momenta are conserved by 0. L does not depend on these coordinates, although single
+ * terms of L may contain them. */
 static graph_node without_cyclic(const reduction *r, graph_node node) {
     graph_node replacement[QUADRATURE_MOST];
     graph *g = r->a->system->graph;
@@ -69,12 +70,13 @@ static graph_node without_cyclic(const reduction *r, graph_node node) {
     return graph_substitute(g, node, SYMBOL_COORDINATE, replacement, r->n);
 }
 
-/* Returns L or ∂L/∂q'_i at q' = 0. */
+/* Returns `node` (a term of L, or ∂L/∂q'_i) at q' = 0, without the coordinates whose momenta are conserved. */
 static graph_node at_zero(const reduction *r, graph_node node, const graph_node *zeros) {
     return without_cyclic(r, graph_substitute(r->a->system->graph, node, SYMBOL_VELOCITY, zeros, r->n));
 }
 
-/* Fills BᵀM B and β − b_c. Returns false if M depends on velocities, or if out of memory. */
+/* Fills r->M with BᵀM B, and r->r with β − b_c. Returns false if M depends on velocities or on t, or if out of
+ * memory. */
 static bool fill_reduction(reduction *r, const graph_node *zeros) {
     analysis *a = r->a;
     graph *g = a->system->graph;
@@ -103,7 +105,8 @@ static bool fill_reduction(reduction *r, const graph_node *zeros) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Eliminates the coordinates c one after the other (LDLᵀ). Adds ½ (β − b_c)ᵀ M_cc⁻¹ (β − b_c) to *W. Returns m. */
+/* Eliminates the coordinates c one after the other by an LDLᵀ factorization. Adds ½ (β − b_c)ᵀ M_cc⁻¹ (β − b_c) to *W.
+ * Returns m. */
 static graph_node eliminate_cyclic(reduction *r, graph_node *W) {
     analysis *a = r->a;
     graph *g = a->system->graph;
@@ -123,7 +126,7 @@ static graph_node eliminate_cyclic(reduction *r, graph_node *W) {
     return r->M[r->n - 1][r->n - 1];
 }
 
-/* Fills the texts of the quadrature. Returns false if out of memory. */
+/* Writes the texts of the quadrature to *out. Returns false if out of memory. */
 static bool write_quadrature(reduction *r, graph_node m, graph_node W, hamel_quadrature *out) {
     analysis *a = r->a;
     graph *g = a->system->graph;

@@ -1,7 +1,8 @@
 /* quasi_derivatives.c — the operators ∂/∂θ_k = Σ A_ik ∂/∂q_i and their commutators (Papastavridis 2.9.30, 2.10.20).
  *
- * The commutators follow from Hamel's coefficients. With the operators X_k = Σ A_ik ∂/∂q_i and X_t = ∂/∂t + Σ A_i ∂/∂q_i,
- * the dual forms θ^b = Σ Ψ_bi dq_i + Ψ_bt dt have θ^b([X_r, X_l]) = −dθ^b(X_r, X_l), which is γ^b_rl. */
+ * The coefficients of the commutators are Hamel's coefficients γ^b_rl. With the operators X_k = Σ A_ik ∂/∂q_i and
+ * X_t = ∂/∂t + Σ A_i ∂/∂q_i, the dual forms θ^b = Σ Ψ_bi dq_i + Ψ_bt dt satisfy θ^b([X_r, X_l]) = −dθ^b(X_r,
+ * X_l) = γ^b_rl. */
 #include "engine/analyze/displacements_int.h"
 
 static bool add_derivative(displacement_work *w, size_t k) {

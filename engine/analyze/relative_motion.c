@@ -2,8 +2,9 @@
  *
  *     a = a_O + α × ρ + ω × (ω × ρ) + 2 ω × v_rel + a_rel                     (Papastavridis 1.7.11 to 1.7.13)
  *
- * O is the origin of the frame, ω its angular velocity, and ρ the position in the frame. All vectors have components in
- * the axes of the frame, in which α is the rate of the components of ω. */
+ * O is the origin of the frame, ω is its angular velocity, and ρ is the position of the particle in the frame. All
+ * vectors have components in the axes of the frame. In these axes, the components of α are the rates of the components
+ * of ω. */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/forces_int.h"
 
@@ -12,7 +13,8 @@
 
 enum { PART_COUNT = 5 };
 
-/* Sets the parts of the acceleration. `p` is the frame and `at` the position of the particle in it. */
+/* Fills `parts` with the five terms of the acceleration, in the order origin, euler, centrifugal, coriolis, relative.
+ * `p` is the frame, and `at` is the position of the particle in the frame. */
 static void find_parts(hamel_system *s, const system_located *p, const graph_node at[3],
                        graph_node parts[PART_COUNT][3]) {
     graph *g = s->graph;

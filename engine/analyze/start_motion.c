@@ -1,4 +1,4 @@
-/* start_motion.c — see start_motion.h. */
+/* start_motion.c — dynamics and reactions at the initial state; see start_motion.h. */
 #include "engine/analyze/start_motion.h"
 
 #include "engine/dynamics/initial_values.h"

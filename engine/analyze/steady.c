@@ -8,25 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A residual up to SOLVED, relative to its terms, is accepted. The bound is a few thousand ε, the rounding error of a
- * sum of many terms. An iteration ends at residuals below ROUNDED, a few ε, or at steps below
- * SETTLED. Solutions closer than SAME_MOTION count as one. */
+/* A residual is accepted up to SOLVED, relative to the size of its terms. SOLVED is about 5e4 ε, which exceeds the
+ * rounding error of a sum of many terms. An iteration ends if all residuals are below ROUNDED, about 5 ε, or if a step
+ * is below SETTLED, 45 ε. Solutions closer than SAME_MOTION count as the same motion; double roots have errors of about
+ * √ε = 1.5e-8. */
 static const double SOLVED = 1e-11, ROUNDED = 1e-15, SETTLED = 1e-14, SAME_MOTION = 1e-6;
-/* Smallest pivot accepted by the least squares, relative to the largest pivot; see SAMPLED_RANK_TOLERANCE. */
+/* Pivots of the least-squares solver below this fraction of the largest pivot count as 0; see
+ * SAMPLED_RANK_TOLERANCE. */
 static const double STEADY_RANK = 1e-9;
-/* Smallest scale of a row, relative to the largest one: rounding errors of 1e-16 then stay below STEADY_RANK. */
+/* Smallest scale of a row, relative to the largest scale. Rounding errors of 1e-16 are at most 1e-10 after scaling,
+ * below STEADY_RANK. */
 static const double LEAST_ROW = 1e-6;
-/* Unknowns below TINY, and velocities below TINY times the initial ones, count as 0. Double roots have errors of √ε. */
+/* Unknowns below TINY count as 0, and so do velocities below TINY times the initial velocities. TINY exceeds the error
+ * of double roots, about √ε = 1.5e-8. */
 static const double TINY = 1e-7;
-/* Distance at which another steady motion confirms a direction of the set of steady motions. */
+/* Distance at which another steady motion is searched for along a null direction; a motion found there cannot be the
+ * same root, because the distance is far above SAME_MOTION. */
 static const double FAMILY_STEP = 1e-2;
-/* Bounds on the size of a system, on the iterations, the halvings of a step, and the listed motions. */
+/* Bounds on coordinates and constraints in total, iterations, halvings of a step, listed motions, and velocities u of
+ * which subsets are changed. */
 enum { LARGEST = 40, MOST_STEPS = 60, MOST_HALVINGS = 12, MOST_MOTIONS = 64, FREED_MOST = 8 };
 
 typedef struct motion {
     hamel_steady_motion published;
     double *x, distance;
-    bool degenerate; /* true if the motions with these velocities u are not isolated */
+    bool degenerate; /* true if the Jacobian of the changed unknowns is singular at the motion */
 } motion;
 
 typedef struct steady_search {
@@ -35,9 +41,9 @@ typedef struct steady_search {
     hamel_steady_motions *out;
     size_t k, f, rows;
     double speed;                  /* largest initial velocity */
-    double *q, *start, *x, *trial; /* q: n; others: unknowns (s, u) */
+    double *q, *start, *x, *trial; /* q has n entries; the other arrays contain the unknowns (s, u) */
     double *work, *right, *scale, *directions;
-    bool *varies; /* unknowns that the iteration changes */
+    bool *varies; /* true for each unknown that the iteration changes */
     bool *periodic;
     lapack_int *pivot;
     motion *motions;
@@ -52,8 +58,8 @@ static bool evaluate_unknowns(steady_search *s, const double *x, bool derivative
     return steady_evaluate(p, s->a->model->settings.start, s->q, x + s->k, derivatives);
 }
 
-/* Sets scale[i] to the size of the terms of row i of F, but at least LEAST_ROW times the largest size. A row that vanishes
- * up to rounding errors would otherwise count as an equation. */
+/* Sets scale[i] to the size of the terms of row i of F, but at least to LEAST_ROW times the largest size. Without this
+ * bound, a row that vanishes up to rounding errors would count as an equation. */
 static void fill_scales(steady_search *s, const double *x) {
     size_t columns = s->k + s->f;
     double largest = 0;
@@ -72,8 +78,8 @@ static double largest_residual(steady_search *s, const double *x) {
     return worst;
 }
 
-/* Computes the step of least norm for the unknowns that vary. Returns the rank of their Jacobian, or SIZE_MAX on
- * failure. */
+/* Computes the step of least norm for the unknowns marked in s->varies, and stores it in s->right. Returns the rank of
+ * the Jacobian of these unknowns, or SIZE_MAX on failure. */
 static size_t newton_step(steady_search *s, const double *x) {
     size_t columns = s->k + s->f;
     lapack_int rank = 0;
@@ -91,8 +97,8 @@ static size_t newton_step(steady_search *s, const double *x) {
     return info == 0 ? (size_t)rank : SIZE_MAX;
 }
 
-/* Adds the step s->right to x, halved until the residual decreases. Returns the relative length of the step made, or 0
- * if there is none. */
+/* Adds the step s->right to x. Halves the step until the residual decreases. Returns the relative length of the
+ * accepted step, or 0 if no step decreases the residual. */
 static double make_step(steady_search *s, double *x) {
     size_t columns = s->k + s->f;
     double before = largest_residual(s, x), length = 0, factor;
@@ -107,8 +113,8 @@ static double make_step(steady_search *s, double *x) {
     return 0;
 }
 
-/* Moves x to a steady motion nearby. The state evaluated last is x with derivatives. Sets *rank to the rank of the
- * Jacobian of the unknowns that vary. */
+/* Iterates from x to a steady motion. Returns false if the iteration does not converge. On success, s->system contains
+ * the state x with derivatives. Stores in *rank the rank of the Jacobian of the unknowns that vary. */
 static bool converge(steady_search *s, double *x, size_t *rank) {
     if (!evaluate_unknowns(s, x, true)) return false;
     for (int step = 0; step < MOST_STEPS && largest_residual(s, x) > ROUNDED; step++) {
@@ -121,8 +127,8 @@ static bool converge(steady_search *s, double *x, size_t *rank) {
 
 /* --- families ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the dimension of the set of steady motions at x: the number of null directions of J in which another steady
- * motion is found. Leaves the state at x with derivatives. Returns SIZE_MAX on failure. */
+/* Returns the dimension of the set of steady motions at x: the number of null directions of J along which another
+ * steady motion is found. Afterwards s->system contains the state x with derivatives. Returns SIZE_MAX on failure. */
 static size_t family_dimension(steady_search *s, const double *x) {
     size_t columns = s->k + s->f, rank = 0, dimension = 0, rows = s->rows > columns ? s->rows : columns;
     double *values = s->directions + columns * columns, *super = values + columns, *other = super + columns;
@@ -136,7 +142,8 @@ static size_t family_dimension(steady_search *s, const double *x) {
                               (lapack_int)columns, values, NULL, 1, s->directions, (lapack_int)columns, super);
     s->system.starved = s->system.starved || lapacke_starved(info);
     if (info != 0) return SIZE_MAX;
-    while (rank < columns && values[rank] > STEADY_RANK) rank++; /* rows have the scale 1 */
+    /* the rows have the scale 1, so an absolute bound suffices */
+    while (rank < columns && values[rank] > STEADY_RANK) rank++;
     for (size_t j = 0; j < columns; j++) s->varies[j] = true;
     for (size_t d = rank; d < columns; d++) {
         double moved = 0;
@@ -171,7 +178,8 @@ static bool is_known_motion(const steady_search *s, const double *x) {
     return false;
 }
 
-/* Lists the steady motion x. */
+/* Adds x to the list of motions, and decides its stability. Omits x if the dimension of its family cannot be
+ * computed. */
 static hamel_status keep_motion(steady_search *s, const double *x, bool kept, bool degenerate) {
     analysis *a = s->a;
     size_t n = s->system.n, columns = s->k + s->f;
@@ -195,8 +203,8 @@ static bool is_rate_of_shape(const steady_system *p, size_t r) {
     return i >= 0 && !p->ignorable[i];
 }
 
-/* Marks the unknowns s, the velocities u that are rates of s, and the velocities in the set `freed` of bits. Returns their
- * number. */
+/* Marks the unknowns s, the velocities u that are rates of s, and the velocities in the bit set `freed`. Returns the
+ * number of marked unknowns. */
 static size_t mark_unknowns(steady_search *s, uint64_t freed) {
     size_t count = 0;
     for (size_t j = 0; j < s->k; j++) s->varies[j] = true;
@@ -205,7 +213,7 @@ static size_t mark_unknowns(steady_search *s, uint64_t freed) {
     return count;
 }
 
-/* Replaces tiny unknowns by 0 if F then vanishes as well. */
+/* Sets tiny unknowns and the rates of s to 0 if F still vanishes then. */
 static void remove_tiny(steady_search *s) {
     size_t columns = s->k + s->f;
     memcpy(s->trial, s->x, columns * sizeof *s->x);
@@ -215,7 +223,8 @@ static void remove_tiny(steady_search *s) {
         memcpy(s->x, s->trial, columns * sizeof *s->x);
 }
 
-/* Returns true if the system moves at x. A system at rest is an equilibrium, which equilibria.c reports. */
+/* Returns true if the system moves in the state s->x. A system at rest is an equilibrium, which equilibria.c
+ * reports. */
 static bool is_moving(steady_search *s) {
     double largest = 0;
     if (!evaluate_unknowns(s, s->x, false)) return false;
@@ -223,7 +232,8 @@ static bool is_moving(steady_search *s) {
     return largest > TINY * s->speed;
 }
 
-/* Searches from s->x for a motion in which only the velocities `freed` differ from the initial ones. */
+/* Searches from s->x for a steady motion. Of the velocities u other than rates of s, only those in the bit set `freed`
+ * change. */
 static hamel_status try_start(steady_search *s, uint64_t freed) {
     size_t rank = 0, free_count = mark_unknowns(s, freed);
     if (!converge(s, s->x, &rank)) return HAMEL_OK;
@@ -231,12 +241,13 @@ static hamel_status try_start(steady_search *s, uint64_t freed) {
     remove_tiny(s);
     wrap_angles(s, s->x);
     for (size_t k = 0; k < s->count && degenerate; k++)
-        if (s->motions[k].degenerate) return HAMEL_OK; /* another member of a family */
+        if (s->motions[k].degenerate) return HAMEL_OK; /* one motion represents a family */
     if (!is_moving(s) || is_known_motion(s, s->x) || s->count == MOST_MOTIONS) return HAMEL_OK;
     return keep_motion(s, s->x, freed == 0, degenerate);
 }
 
-/* Marks a coordinate as an angle if adding 2π to the coordinate changes no equation at the start. */
+/* Marks a coordinate as an angle if adding 2π changes no equation. The test state has the initial values, except that
+ * this coordinate is increased by 0.3. */
 static void find_angles(steady_search *s) {
     for (size_t j = 0; j < s->k; j++) {
         memcpy(s->trial, s->start, (s->k + s->f) * sizeof *s->trial);
@@ -257,8 +268,8 @@ static size_t count_bits(uint64_t set) {
     return count;
 }
 
-/* Lists the steady motions near the initial values in which as few velocities as possible differ from the initial
- * ones. */
+/* Searches from the initial values for steady motions in which as few velocities u as possible change. Omits the search
+ * if u has more than FREED_MOST entries. */
 static hamel_status free_velocities(steady_search *s) {
     hamel_status status = HAMEL_OK;
     uint64_t rates = 0, sets = s->f <= FREED_MOST ? UINT64_C(1) << s->f : 0;
@@ -353,7 +364,8 @@ static bool allocate_search(steady_search *s) {
     return !memory->failed;
 }
 
-/* Sets q and v to the consistent initial state, and *speed to the largest velocity. */
+/* Stores the consistent initial state in q and v, and the largest velocity in *speed. If there is no consistent state,
+ * uses the initial values of the model. */
 static hamel_status read_initial_state(analysis *a, double *q, double *v, double *speed) {
     size_t n = a->n, m = a->model->m;
     double *rest = arena_doubles(a->memory, n + m);
@@ -371,7 +383,8 @@ static hamel_status read_initial_state(analysis *a, double *q, double *v, double
     return HAMEL_OK;
 }
 
-/* Returns true if the constraints include velocity constraints, and no acceleration constraints. */
+/* Returns true if the search applies: velocity constraints act, and the system has no acceleration constraints, no
+ * acceleration energy and no nonsmooth operators. Coordinates and constraints together must not exceed LARGEST. */
 static bool is_nonholonomic(const analysis *a) {
     bool velocity = false;
     for (size_t c = 0; c < a->model->m; c++) {

@@ -1,30 +1,31 @@
 /* steady_stability.c — eigenvalues and stability of a steady motion.
  *
- * The reduced system is linearized on the holonomic constraints. If an eigenvalue has a positive real part, the motion
- * is unstable. Let the number of zero eigenvalues be the dimension of the set of steady motions. If all other eigenvalues
- * have negative real parts, the motion is stable (Lyapunov; Malkin 1952).
+ * The reduced system is linearized for changes of s that satisfy the holonomic constraints. If an eigenvalue has a
+ * positive real part, the motion is unstable. The motion is stable if all nonzero eigenvalues have negative real parts,
+ * and if the number of zero eigenvalues is the dimension of the set of steady motions (Lyapunov; Malkin 1952).
  *
- * With a single coordinate s, a case with imaginary eigenvalues is decided as well. Let the rates of the other u be
- * proportional to s'. Then du/ds is a function of s and u, so each u is a function of s and of constants of integration
- * (as for the rolling disk: Papastavridis, Introduction 8.13). For given constants the motion has one freedom, and the
- * energy T + V with its positive mass has a minimum at the steady motion, if the eigenvalues are imaginary. */
+ * If s is a single coordinate, a case with imaginary eigenvalues is decided as well. Suppose that the rates of all u
+ * other than s' are proportional to s'. Then du/ds is a function of s and u, so each u is a function of s and of
+ * constants of integration (as for the rolling disk: Papastavridis, Introduction 8.13). For given constants, the motion
+ * has one freedom with a positive mass. If the eigenvalues are imaginary, the energy T + V has a minimum at the steady
+ * motion. */
 #include "engine/analyze/steady_int.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An eigenvalue counts as 0 below this fraction of the largest eigenvalue, or of the norm of the matrix. Rounding changes
- * a double eigenvalue by about √ε = 1.5e-8 times the norm. */
+/* An eigenvalue counts as 0 below this fraction of the largest eigenvalue, or of the norm of the matrix. Rounding
+ * changes a double eigenvalue by about √ε = 1.5e-8 times the norm. */
 static const double ZERO_BY_LARGEST = 1e-6, ZERO_BY_NORM = 1e-7;
-/* A real part counts as 0 below this fraction of the largest eigenvalue, with the same reason. */
+/* A real part counts as 0 below this fraction of the largest eigenvalue, because of the same rounding errors. */
 static const double REAL_PART = 1e-6;
-/* Two accelerations count as equal below this relative difference; see steady_system.c. */
+/* Two accelerations count as equal below this relative difference; see SAME in steady_system.c. */
 static const double SAME_RATE = 1e-8;
 enum { PROBES = 3 };
 
-/* Sets N (k × count) to an orthonormal basis of the changes of s that satisfy the holonomic constraints. Returns the
- * number of its columns, or SIZE_MAX on failure. */
+/* Fills the columns of N (k rows) with an orthonormal basis of the changes of s that satisfy the holonomic constraints.
+ * Returns the number of columns, or SIZE_MAX on failure. */
 static size_t admissible(steady_system *s, double *N) {
     size_t k = s->shape_count, columns = steady_unknowns(s), rows = s->m > k ? s->m : k, rank = 0;
     const double *phi = s->J + (k + s->freedom) * columns;
@@ -42,7 +43,7 @@ static size_t admissible(steady_system *s, double *N) {
     return info == 0 ? k - rank : SIZE_MAX;
 }
 
-/* Fills the matrix of the reduced linear system in the basis N. */
+/* Fills A with the matrix of the linearized reduced system: changes of s in the basis N, then changes of u. */
 static void reduce_matrix(const steady_system *s, const double *N, size_t count, double *A) {
     size_t k = s->shape_count, f = s->freedom, size = count + f, columns = k + f;
     for (size_t i = 0; i < size; i++)
@@ -65,14 +66,16 @@ static int by_parts(const void *x, const void *y) {
     return (a[1] < b[1]) - (a[1] > b[1]);
 }
 
-/* Returns the velocity among u that is the rate of the only coordinate s, or `freedom` if there is none. */
+/* Returns the index r for which u_r is the rate of the single coordinate s. Returns `freedom` if there is no such
+ * index. */
 static size_t rate_of_shape(const steady_system *s) {
     for (size_t r = 0; r < s->freedom && s->shape_count == 1; r++)
         if (s->coordinate[s->chosen[r]] == (int32_t)s->shape[0]) return r;
     return s->freedom;
 }
 
-/* Returns true if the rates of all other u are proportional to s', and energy is conserved. */
+/* Returns true if energy is conserved and, at random states, the rates of all u other than s' are proportional to
+ * s'. */
 static bool has_one_freedom(steady_system *s) {
     size_t own = rate_of_shape(s), f = s->freedom, n = s->n;
     uint64_t seed = 11;
@@ -98,7 +101,8 @@ static bool has_one_freedom(steady_system *s) {
     return good && own < f;
 }
 
-/* Decides the stability from the sorted eigenvalues. `norm` is the norm of their matrix. */
+/* Decides the stability from the eigenvalues in *out. `norm` is the Frobenius norm of the matrix with these
+ * eigenvalues. */
 static void decide(steady_system *s, size_t dimension, double norm, hamel_steady_motion *out) {
     size_t zeros = 0;
     double largest = 0, right = 0;
@@ -120,8 +124,9 @@ static void decide(steady_system *s, size_t dimension, double norm, hamel_steady
     if (out->decided)
         out->decided_by = grows || !imaginary ? "eigenvalues" : "minimum of the energy at constant integrals";
     if (!out->decided)
-        out->reason = explained ? "linear theory does not decide, because eigenvalues are imaginary"
-                                : "linear theory does not decide, because eigenvalues are zero";
+        out->reason = explained ? "linear theory does not decide, because some eigenvalues are imaginary"
+                                : "linear theory does not decide, because the number of zero eigenvalues is not the "
+                                  "dimension of the set of steady motions";
 }
 
 hamel_status steady_decide(steady_system *s, size_t dimension, hamel_steady_motion *out) {

@@ -1,9 +1,10 @@
 /* steady_system.c — the reduced system of steady motions: choice of its velocities, evaluation, derivatives.
  *
- * Each set of independent velocities gives other equations u' = f. With X', Y' and θ' of a rolling disk, f contains its
- * heading; with the rates of the three angles it does not. The choice with the most ignorable coordinates is taken. The
- * candidates are the rates of coordinates, the quasi-velocities of the description, and for each velocity constraint a₁
- * q₁' + a₂ q₂' + ... = 0 the velocities a₂ q₁' − a₁ q₂', such as the speed of a skate. */
+ * The equations u' = f depend on the choice of the independent velocities u. For a rolling disk, f contains the heading
+ * if u consists of X', Y' and θ'. If u consists of the rates of the three angles, f does not contain the heading. The
+ * choice with the most ignorable coordinates is used. The candidates are the rates of coordinates and the
+ * quasi-velocities of the description. Each velocity constraint a₁ q₁' + a₂ q₂' + ... = 0 adds the velocities a₂
+ * q₁' − a₁ q₂', such as the speed of a skate. */
 #include "engine/analyze/steady_int.h"
 #include "engine/base/finite.h"
 
@@ -11,9 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Bounds on the choice: candidates in addition to the rates of coordinates and quasi-velocities, and sets of velocities. */
+/* EXTRA_MOST: largest number of velocities a₂ q₁' − a₁ q₂' among the candidates. SETS_MOST: largest number of sets of
+ * candidates that are tried. TRIALS: number of random states at which each set is tested. */
 enum { EXTRA_MOST = 6, SETS_MOST = 300, TRIALS = 2 };
-/* Rank tolerance of least squares, relative to the largest pivot; rounding errors are about 1e-13. */
+/* Pivots of the least-squares solver below this fraction of the largest pivot count as 0; rounding errors are about
+ * 1e-13. */
 static const double PIVOT_LEAST = 1e-10;
 /* Values that change by less than this, relative to 1 + |value|, count as equal. Solutions of the linear equations have
  * errors of about 1e-13 times their condition number. */
@@ -28,7 +31,7 @@ static void add_candidate(steady_system *s, graph_node node, int32_t coordinate)
     s->candidate[s->candidate_count++] = node;
 }
 
-/* Adds a₂ q₁' − a₁ q₂' for the pairs of entries of the velocity constraints that depend on coordinates. */
+/* Adds a₂ q₁' − a₁ q₂' for pairs of entries of a velocity constraint. Both entries must depend on coordinates. */
 static void add_perpendicular(steady_system *s, size_t most) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -47,7 +50,7 @@ static void add_perpendicular(steady_system *s, size_t most) {
     }
 }
 
-/* Lists the candidates and compiles their rates. */
+/* Lists the candidates, and compiles the candidates, their rates and h. */
 static hamel_status make_candidates(steady_system *s) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -78,7 +81,8 @@ static hamel_status make_candidates(steady_system *s) {
     return good ? HAMEL_OK : analysis_no_memory(a);
 }
 
-/* Evaluates the candidates, their rates and h, and their derivatives. */
+/* Evaluates the candidates, their rates and h, and the derivatives of these values. If `derivatives` is false, computes
+ * only the derivatives with respect to velocities. */
 static void evaluate_rates(steady_system *s, const local_state *at, bool derivatives) {
     size_t outputs = 2 * s->candidate_count + 1;
     const program_inputs in = discrete_state_inputs(&s->local.discrete_state, &at->t, at->q, at->v, at->a, at->lambda);
@@ -99,8 +103,8 @@ void steady_velocities(steady_system *s, double t, const double *q, const double
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* Solves A X = B by least squares. A is overwritten; B holds max(rows, columns) rows of `count` numbers. Returns the
- * rank, or SIZE_MAX on failure. */
+/* Solves A X = B by least squares. A is overwritten; B holds max(rows, columns) rows of `count` numbers; X overwrites
+ * its first rows. Returns the rank, or SIZE_MAX on failure. */
 static size_t least_squares(steady_system *s, size_t rows, size_t columns, double *A, size_t count, double *B) {
     lapack_int rank = 0;
     memset(s->pivot, 0, columns * sizeof *s->pivot);
@@ -110,7 +114,7 @@ static size_t least_squares(steady_system *s, size_t rows, size_t columns, doubl
     return info == 0 ? (size_t)rank : SIZE_MAX;
 }
 
-/* Evaluates the equations at the current state. */
+/* Evaluates the residuals, constraints and derivatives in s->local at the state in *s. Returns false on failure. */
 static bool evaluate_equations(steady_system *s) {
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
     hamel_status status = local_evaluate(&s->local, &at, NULL);
@@ -118,7 +122,8 @@ static bool evaluate_equations(steady_system *s) {
     return status == HAMEL_OK;
 }
 
-/* Fills E = (ψ_v, ∂w/∂q'), the equations of the velocities for given u. */
+/* Fills E = (ψ_v, ∂w/∂q'), the matrix of the equations that determine q' from u. The velocities w are those chosen as
+ * u. */
 static void fill_velocity_matrix(steady_system *s) {
     memcpy(s->E, s->local.psi_v, s->m * s->n * sizeof *s->E);
     for (size_t r = 0; r < s->freedom; r++)
@@ -133,7 +138,7 @@ static void fill_acceleration_matrix(steady_system *s) {
     }
 }
 
-/* Computes the velocities for given u. */
+/* Computes s->v from u. Returns false if u does not determine all velocities, or if a velocity is not finite. */
 static bool velocities_from(steady_system *s, const double *u) {
     memset(s->v, 0, s->n * sizeof *s->v);
     const local_state at = {s->t, s->q, s->v, s->acceleration, s->lambda};
@@ -147,7 +152,8 @@ static bool velocities_from(steady_system *s, const double *u) {
     return all_finite(s->v, s->n);
 }
 
-/* Computes accelerations and multipliers. */
+/* Computes s->acceleration and s->lambda from the equations of motion at (s->q, s->v). Returns false if the
+ * accelerations are not determined or not finite. */
 static bool accelerations_at(steady_system *s) {
     size_t rows = s->n + s->m;
     if (!evaluate_equations(s)) return false;
@@ -160,7 +166,7 @@ static bool accelerations_at(steady_system *s) {
     return all_finite(s->right, rows);
 }
 
-/* Fills the right-hand sides of δq' for unit changes of s and u. */
+/* Fills s->dv with the right-hand sides of the equations for δq', one column for each unit change of s and u. */
 static void fill_velocity_changes(steady_system *s) {
     size_t k = steady_unknowns(s);
     memset(s->dv, 0, (s->n + s->m + s->freedom) * k * sizeof *s->dv);
@@ -172,7 +178,7 @@ static void fill_velocity_changes(steady_system *s) {
     for (size_t r = 0; r < s->freedom; r++) s->dv[(s->m + r) * k + s->shape_count + r] = 1;
 }
 
-/* Fills the right-hand sides −(R_q δq + R_v δq') of δq'' and δλ. */
+/* Fills s->da with the right-hand sides −(R_q δq + R_v δq') of the equations for δq'' and δλ. */
 static void fill_acceleration_changes(steady_system *s) {
     size_t k = steady_unknowns(s), rows = s->n + s->m;
     for (size_t i = 0; i < rows; i++)
@@ -183,7 +189,7 @@ static void fill_acceleration_changes(steady_system *s) {
         }
 }
 
-/* Fills J from the changes of velocities and accelerations. */
+/* Fills J from the changes of the velocities, s->dv, and of the accelerations, s->da. */
 static void fill_jacobian(steady_system *s) {
     size_t k = steady_unknowns(s), count = s->candidate_count;
     for (size_t j = 0; j < k; j++) {
@@ -213,8 +219,9 @@ static bool differentiate(steady_system *s) {
     return all_finite(s->J, steady_rows(s) * k);
 }
 
-/* Sets terms[i] to the size of the terms whose sum is F[i]. The rate of u is a bias plus a linear function of q''. All
- * q'' have rounding errors relative to the largest one. */
+/* Sets terms[i] to the sum of the magnitudes of the terms of F[i] for the rows of u', and to 0 for other rows. Each
+ * rate u' is a bias plus a linear function of q''. Each q'' counts with the largest magnitude of all q'', because
+ * rounding errors are relative to this magnitude. */
 static void fill_terms(steady_system *s) {
     double largest = 0;
     memset(s->terms, 0, steady_rows(s) * sizeof *s->terms);
@@ -249,16 +256,18 @@ bool steady_evaluate(steady_system *s, double t, const double *q, const double *
 
 /* --- choice of the velocities ------------------------------------------------------------------------------------- */
 
-/* The influence of each coordinate: on the rates of u, Φ or h (`reduced`), and on the velocity of each coordinate. */
+/* Influence of each coordinate. `reduced`: the rates of u, Φ or h. `velocity`: the rates of the coordinates. */
 typedef struct influence {
-    bool *reduced, *velocity; /* n; n × n: velocity[i n + j] if q_i influences q'_j */
+    /* reduced: n entries; velocity: n × n entries, velocity[i n + j] is true if q_i influences q'_j */
+    bool *reduced, *velocity;
 } influence;
 
 static bool differs(double x, double y) {
     return !(fabs(x - y) <= SAME * (1 + fabs(x)));
 }
 
-/* Compares the values at two states. `before`: accelerations u', Φ, h and q' at the first state. */
+/* Sets *reduced and the entries of velocity[n] to true if the values at the current state differ from `before`.
+ * `before` contains u', Φ, h and q' at the first state. */
 static void mark_differences(const steady_system *s, const double *before, bool *reduced, bool *velocity) {
     const double *u = s->F + s->shape_count;
     for (size_t r = 0; r < s->freedom + s->m; r++) *reduced = *reduced || differs(before[r], u[r]);
@@ -266,8 +275,8 @@ static void mark_differences(const steady_system *s, const double *before, bool 
     for (size_t j = 0; j < s->n; j++) velocity[j] = velocity[j] || differs(before[s->freedom + s->m + 1 + j], s->v[j]);
 }
 
-/* Finds what each coordinate influences, at random states. Returns false if the chosen velocities do not determine the
- * motion, or if the equations depend on t. */
+/* Determines at random states what each coordinate influences. Returns false if u does not determine the motion, or if
+ * the equations depend on t. */
 static bool find_influence(steady_system *s, influence *out, double *room) {
     size_t n = s->n, head = s->freedom + s->m;
     double *q = room, *u = q + n, *before = u + s->freedom;
@@ -300,7 +309,8 @@ static bool find_influence(steady_system *s, influence *out, double *room) {
     return true;
 }
 
-/* Marks the ignorable coordinates and returns their number. */
+/* Marks the ignorable coordinates. They influence neither u', Φ and h nor the rates of coordinates that are not
+ * ignorable. Returns their number. */
 static size_t mark_ignorable(const steady_system *s, const influence *f, bool *ignorable) {
     size_t n = s->n, count = 0;
     for (size_t i = 0; i < n; i++) ignorable[i] = !f->reduced[i];
@@ -324,7 +334,8 @@ static bool next_set(steady_system *s) {
     return true;
 }
 
-/* Rates a choice: ignorable coordinates count most, then rates of other coordinates among u. */
+/* Returns the score of a choice. The number of ignorable coordinates (`count`) has the largest weight, followed by the
+ * number of rates s' in u. */
 static size_t score_of(const steady_system *s, const bool *ignorable, size_t count) {
     size_t direct = 0;
     for (size_t r = 0; r < s->freedom; r++) {
@@ -384,8 +395,8 @@ static bool allocate(steady_system *s) {
     return !memory->failed;
 }
 
-/* Sets the number of independent velocities, from the rank of ψ_v at a random configuration. Returns false if the
- * velocity constraints are not linear or the equations are not finite. */
+/* Sets s->freedom, the number of independent velocities, to n minus the rank of ψ_v at a random configuration. Returns
+ * false if a velocity constraint is not linear, or if the equations are not finite. */
 static bool count_freedom(steady_system *s) {
     uint64_t seed = 3;
     s->t = s->a->model->settings.start;

@@ -164,7 +164,7 @@ static hamel_status test_homogeneity(analysis *a) {
     return status;
 }
 
-/* Returns true if the reaction of constraint c includes friction. */
+/* Returns true if the description defines friction at the contact of constraint c. */
 static bool has_friction(const analysis *a, size_t c) {
     for (size_t k = 0; k < a->system->friction_count; k++)
         if ((size_t)a->system->frictions[k].constraint == c) return true;

@@ -1,13 +1,14 @@
 /* symmetries.c — conserved quantities of combined shifts and rotations; see symmetries.h.
  *
- * The unknowns are τ, the entries of S and those of c. At a random state that satisfies the constraints, d/dt J = 0 is
- * one linear equation for the unknowns. The null space of more equations than unknowns contains all symmetries of this
- * form. Each null vector is then written as an expression, and the tests of zero.c confirm that d/dt J vanishes. Their
- * states differ from those that determined the vector.
+ * The unknowns are τ and the entries of S and c. At a random state that satisfies the constraints, d/dt J = 0 is one
+ * linear equation for the unknowns. With more equations than unknowns, the null space of the equations contains all
+ * symmetries of this form. Each null vector is then written as an expression, and the tests of zero.c confirm that d/dt
+ * J vanishes. The tests use other states than those that determined the vector.
  *
- * In small systems S is arbitrary. Otherwise it is a sum of rotations of pairs of coordinates with the same inertia.
- * Systems with friction or prescribed reactions are searched without the shift of the time, and each of these forces
- * must do no work on the displacement. Coordinates whose momenta are conserved need no shift of their own. */
+ * In systems with at most GENERAL_MOST coordinates, S is arbitrary. In larger systems, S is a sum of rotations of pairs
+ * of coordinates with the same inertia. For systems with friction or prescribed reactions, τ = 0. The friction of each
+ * contact and the prescribed reactions must do no work on the displacement. Coordinates whose momenta are conserved
+ * have no unknown in c, because structure_derive has found these momenta. */
 #include "engine/analyze/symmetries.h"
 #include "engine/analyze/symmetries_int.h"
 #include "engine/base/finite.h"
@@ -17,10 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-/* With at most GENERAL_MOST coordinates S is arbitrary, which leads to at most 111 unknowns. UNKNOWNS_MOST bounds the
- * elimination to about 1e7 multiplications. SPARE: equations beyond the number of unknowns. */
+/* With at most GENERAL_MOST = 10 coordinates, S is arbitrary, and there are at most 10² + 10 + 1 = 111 unknowns.
+ * UNKNOWNS_MOST limits the elimination to about 1e7 multiplications. SPARE: number of equations minus number of
+ * unknowns. */
 enum { GENERAL_MOST = 10, UNKNOWNS_MOST = 200, SPARE = 6 };
-/* Upper bound on the evaluated nodes of all states; they take about a tenth of a second. */
+/* Upper bound on the number of node evaluations at all states, which take about a tenth of a second. */
 static const double MOST_EVALUATED = 1e7;
 
 /* --- unknowns ----------------------------------------------------------------------------------------------------- */
@@ -30,16 +32,16 @@ static void add_unknown(symmetry_search *s, int32_t row, int32_t column, bool pa
     s->count++;
 }
 
-/* Returns true if the displacement of one of the coordinates may depend on the other. If both momenta are conserved and
- * the inertias differ, q_i p_j/M_j − q_j p_i/M_i is conserved as well, but it only expresses that the velocities are
- * constant. */
+/* Returns true if the displacement of coordinate i may contain q_j, and vice versa. If both momenta are conserved and
+ * the inertias M_i and M_j differ, q_i p_j/M_j − q_j p_i/M_i is conserved as well. This quantity only expresses that
+ * the velocities are constant. */
 static bool may_mix(const symmetry_search *s, int32_t i, int32_t j, const graph_node *inertia) {
     bool both_kept = s->a->kept_at_start[i] && s->a->kept_at_start[j];
     return inertia[i] == inertia[j] || (s->a->n <= GENERAL_MOST && !both_kept);
 }
 
-/* Adds the unknown entries of S. Entries below the diagonal come first, so that a rotation of x and y is written x p_y −
- * y p_x. */
+/* Adds the unknowns for the entries of S. Entries below the diagonal come first, so that a rotation of x and y is
+ * written x p_y − y p_x. */
 static void add_matrix(symmetry_search *s, const graph_node *inertia) {
     int32_t n = (int32_t)s->a->n;
     for (int32_t i = 1; i < n; i++)
@@ -70,7 +72,7 @@ static bool choose_unknowns(symmetry_search *s) {
 
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
-/* Sets force[k] to ∂L/∂q_k + Q_k + Σ λ_c A_ck. */
+/* Sets force[k] to ∂L/∂q_k + Q_k + Σ λ_c A_ck. Returns false if out of memory. */
 static bool fill_forces(symmetry_search *s) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -85,7 +87,7 @@ static bool fill_forces(symmetry_search *s) {
     return slope != NULL;
 }
 
-/* Collects the friction of each contact and the prescribed reactions. */
+/* Fills s->extra with the friction of each contact and the prescribed reactions. Returns false if out of memory. */
 static bool fill_extras(symmetry_search *s) {
     analysis *a = s->a;
     const hamel_equations *e = &a->equations;
@@ -134,7 +136,8 @@ hamel_status symmetry_draw(symmetry_search *s, size_t set, size_t count, bool *g
     return p ? a->error->status : analysis_no_memory(a);
 }
 
-/* Marks the coordinates that the constraints make affine functions of later coordinates. Returns false on failure. */
+/* Marks the coordinates that are affine functions of later coordinates in all states that satisfy the constraints.
+ * Returns false on failure. */
 static bool find_dependent(symmetry_search *s, bool *dependent) {
     size_t n = s->a->n, rows = s->count + SPARE;
     null_vectors found;
@@ -150,8 +153,8 @@ static bool find_dependent(symmetry_search *s, bool *dependent) {
     return good;
 }
 
-/* Removes the unknowns that multiply dependent coordinates, because they would not be unique. Returns false on
- * failure. */
+/* Removes the unknown coefficients of dependent coordinates, because the solution for them is not unique. Returns false
+ * on failure. */
 static bool remove_dependent(symmetry_search *s) {
     bool *dependent = arena_alloc(s->a->memory, s->a->n, sizeof *dependent);
     size_t kept = 0;
@@ -166,8 +169,8 @@ static bool remove_dependent(symmetry_search *s) {
     return true;
 }
 
-/* Fills the coefficients of one equation. `force` points to the values of forces. `momentum` points to those of the
- * momenta, or is NULL for the work of a friction or of prescribed reactions. */
+/* Fills row[count] with the coefficients of one linear equation at the state `at`. `force` points to n values of
+ * forces. `momentum` points to n momenta; NULL selects the equation that the forces do no work. */
 static void fill_row(const symmetry_search *s, const sample *at, const double *force, const double *momentum,
                      double *row) {
     for (size_t k = 0; k < s->count; k++) {
@@ -183,8 +186,8 @@ static void fill_row(const symmetry_search *s, const sample *at, const double *f
     }
 }
 
-/* Finds the null vectors for a set of parameters from the drawn states. Returns false if a value is not finite. Also
- * returns false, and adds an error, if out of memory. */
+/* Computes the null vectors for a set of parameters from the drawn states. Returns false if a value is not finite. If
+ * out of memory, adds an error and returns false. */
 static bool solve(symmetry_search *s, size_t set) {
     analysis *a = s->a;
     size_t rows = 0;
@@ -203,7 +206,8 @@ static bool solve(symmetry_search *s, size_t set) {
     return good;
 }
 
-/* Creates the sets of parameters, of which the first is that of the description, and the arrays for the states. */
+/* Creates the sets of parameters and the arrays for the states. The first set contains the parameter values of the
+ * description. */
 static bool create_states(symmetry_search *s) {
     analysis *a = s->a;
     uint64_t seed = 41;
@@ -221,8 +225,8 @@ static bool create_states(symmetry_search *s) {
     return !a->memory->failed;
 }
 
-/* Finds the null vectors for the parameters of the description, then for other parameters as long as the vectors have
- * the same pivots. */
+/* Computes the null vectors for the parameters of the description. Repeats the computation with other parameters as
+ * long as the vectors have the same pivots. */
 static hamel_status find_null_vectors(symmetry_search *s) {
     analysis *a = s->a;
     bool good;
@@ -260,7 +264,7 @@ static bool shifts_time(const symmetry_search *s, const symmetry_candidate *c) {
     return s->unknowns[0].row < 0 && c->vector[0] != 0;
 }
 
-/* Adds the tests of a candidate: d/dt J = 0, no work of friction and prescribed reactions, and J ≠ 0. */
+/* Adds the zero tests of a candidate: d/dt J = 0, no work of friction and prescribed reactions, and J ≠ 0. */
 static bool add_candidate_test(symmetry_search *s, symmetry_candidate *c) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -288,7 +292,7 @@ static bool add_candidate_test(symmetry_search *s, symmetry_candidate *c) {
     return zero_test_add(a, rate, &c->changes, &c->beyond) && zero_test_add(a, value, &c->differs, NULL);
 }
 
-/* Writes the values of candidate k, with parameters if sets > 1. */
+/* Writes the unknowns of candidate k as expressions: as numbers if sets = 1, otherwise with parameters. */
 static void write_values(symmetry_search *s, size_t k, size_t sets) {
     double x[SYMMETRY_SETS];
     for (size_t j = 0; j < s->count; j++) {
@@ -299,7 +303,7 @@ static void write_values(symmetry_search *s, size_t k, size_t sets) {
     }
 }
 
-/* Tests all candidates with parameters, then those that failed with numbers. */
+/* Tests all candidates with coefficients in terms of parameters. Tests the candidates that fail again with numbers. */
 static hamel_status test_candidates(symmetry_search *s) {
     analysis *a = s->a;
     size_t count = s->found[0].count;
@@ -324,7 +328,7 @@ static hamel_status test_candidates(symmetry_search *s) {
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/* Names SYMBOL_FREE k as the momentum of coordinate k, and SYMBOL_FREE n as the Jacobi integral. */
+/* Prints SYMBOL_FREE k as momentum(x) of coordinate k, and SYMBOL_FREE n as jacobi_integral(). */
 static void name_quantity(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const hamel_system *s = context;
     if (kind != SYMBOL_FREE)
@@ -348,8 +352,9 @@ static const char *coordinate_name(analysis *a, size_t k) {
     return arena_format(a->memory, "%s", a->system->coordinates[k].name);
 }
 
-/* Appends the terms ξ_k p_k with a positive sign, or those with a negative sign, to `out`. The sign of a term is the one
- * with the shorter text. Returns false if out of memory. */
+/* Appends the terms ξ_k p_k to `out`: those with a negative sign if `negative` is true, otherwise those with a positive
+ * sign. Of the two signs, a term has the sign for which its remaining text is shorter. Returns false if out of
+ * memory. */
 static bool append_terms(symmetry_search *s, const symmetry_candidate *c, bool negative, text_buffer *out) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -366,7 +371,8 @@ static bool append_terms(symmetry_search *s, const symmetry_candidate *c, bool n
     return true;
 }
 
-/* Returns the text of the conserved quantity, Σ ξ_k p_k or h − Σ ξ_k p_k, or NULL if out of memory. */
+/* Returns the text of Σ ξ_k p_k or, if the candidate shifts the time, of h + Σ ξ_k p_k. Returns NULL if out of
+ * memory. */
 static const char *conserved_text(symmetry_search *s, const symmetry_candidate *c) {
     text_buffer out;
     text_buffer_init(&out, ANALYSIS_TEXT_MOST);
@@ -377,7 +383,7 @@ static const char *conserved_text(symmetry_search *s, const symmetry_candidate *
     return text;
 }
 
-/* Fills the symmetry and its conserved quantity. Returns false if out of memory. */
+/* Fills *out with the displacements and the conserved quantity of a candidate. Returns false if out of memory. */
 static bool write_symmetry(symmetry_search *s, const symmetry_candidate *c, hamel_symmetry *out) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -394,7 +400,8 @@ static bool write_symmetry(symmetry_search *s, const symmetry_candidate *c, hame
     return out->conserved && !a->memory->failed;
 }
 
-/* Lists the symmetries of the quantities that structure_derive found, in their order. */
+/* Lists the symmetries of the Jacobi integral and the momenta that structure_derive found, in the order of the
+ * report. */
 static bool list_simple(analysis *a, hamel_symmetries *list, const hamel_names *conserved) {
     hamel_shift_component *shift = arena_alloc(a->memory, a->n, sizeof *shift);
     if (!shift) return false;
@@ -409,7 +416,7 @@ static bool list_simple(analysis *a, hamel_symmetries *list, const hamel_names *
     return !a->memory->failed;
 }
 
-/* Adds a quantity that is conserved only on the initial branches. */
+/* Adds a quantity that is conserved only on the initial branches to the `conserved_while` list of the report. */
 static bool add_regional(symmetry_search *s, const symmetry_candidate *c) {
     hamel_report *r = s->a->report;
     hamel_symmetry own = {0};
@@ -448,7 +455,7 @@ static bool report_symmetries(symmetry_search *s) {
 
 hamel_status symmetries_derive(analysis *a) {
     symmetry_search s = {.a = a};
-    bool good = a->system->acceleration_energy < 0; /* a Gibbs–Appell function defines no momenta */
+    bool good = a->system->acceleration_energy < 0; /* momenta are not defined by a Gibbs–Appell function */
     hamel_status status = HAMEL_OK;
     if (good && (!fill_nodes(&s) || !choose_unknowns(&s))) status = analysis_stopped(a);
     if (status == HAMEL_OK) status = equations_status(a->system);

@@ -1,16 +1,16 @@
 /* symmetry_choice.c — discards conserved quantities that follow from others.
  *
- * Constraints make some quantities equal, and products of integrals are integrals. The values of all quantities at
- * random states that satisfy the constraints show which of them are independent. */
+ * On the constraints, some quantities are equal. Products of integrals are integrals as well. A comparison of the
+ * values of all quantities at random states that satisfy the constraints shows which quantities are independent. */
 #include "engine/analyze/symmetries_int.h"
 
 #include <math.h>
 
-/* Two quantities count as equal if their values at all states differ by less than this, relative to the values. The
- * states satisfy the constraints to 1e-10 (samples.c). */
+/* A quantity counts as a combination of others if its remainder at the states is smaller than this, relative to its
+ * values. The bound exceeds the errors of the states, which satisfy the constraints to 1e-10 (samples.c). */
 static const double SAME_QUANTITY = 1e-7;
-/* Largest ratio of the coefficients of a quantity. At larger ratios a rate that differs from 0 may be smaller than the
- * rounding errors of its largest terms. */
+/* Largest accepted ratio of the coefficients of a quantity. At larger ratios a rate that differs from 0 may be smaller
+ * than the rounding errors of its largest terms. */
 static const double UNBALANCED = 1e6;
 
 bool symmetry_is_shift(const symmetry_search *s, const symmetry_candidate *c) {
@@ -25,7 +25,7 @@ static size_t count_terms(const symmetry_search *s, const symmetry_candidate *c)
     return terms;
 }
 
-/* Returns true if the coefficients differ so much in size that the tests cannot recognize a rate that differs from 0. */
+/* Returns true if the ratio of the largest to the smallest coefficient exceeds UNBALANCED. */
 static bool is_unbalanced(const symmetry_search *s, const symmetry_candidate *c) {
     double largest = 0, least = INFINITY;
     for (size_t k = 0; k < s->count; k++) {
@@ -48,8 +48,8 @@ static double coefficient(const symmetry_search *s, const symmetry_candidate *c,
     return sum;
 }
 
-/* Returns true if ξ = f(q) η with a constant η and a function f that is not constant. J is then the product of two
- * integrals, of f and of Σ η_k p_k, because its rate contains the product f' Σ η_k p_k. */
+/* Returns true if ξ = f(q) η with a constant vector η and a function f that is not constant. The rate of J then
+ * contains the product f' Σ η_k p_k, so J counts as the product of the integrals f and Σ η_k p_k. */
 static bool is_product(const symmetry_search *s, const symmetry_candidate *c) {
     int32_t n = (int32_t)s->a->n, row = -1, column = -1;
     double scale = 0;
@@ -70,7 +70,8 @@ static bool is_product(const symmetry_search *s, const symmetry_candidate *c) {
     return true;
 }
 
-/* Adds the values of a quantity at the drawn states to the basis. Returns true if they are independent of the basis. */
+/* Adds the values of a quantity at the drawn states to the basis. Returns true if the values are linearly independent
+ * of the basis. */
 static bool add_quantity(symmetry_search *s, rank_rows *basis, graph_node quantity) {
     analysis *a = s->a;
     double *row = s->matrix;
@@ -88,7 +89,8 @@ static bool add_known(symmetry_search *s, rank_rows *basis) {
     return a->error->status == HAMEL_OK;
 }
 
-/* Returns g(q) = Σ ξ_i M_ij q_j of a shift ξ, whose rate is Σ ξ_i p_i if M is constant and T has no linear part. */
+/* Returns g(q) = Σ ξ_i M_ij q_j of a shift ξ. If M is constant and T has no terms linear in the velocities, the rate of
+ * g is Σ ξ_i p_i. */
 static graph_node shifted_mass(const symmetry_search *s, const graph_node *xi) {
     const hamel_system *system = s->a->system;
     graph *g = system->graph;
@@ -102,8 +104,9 @@ static graph_node shifted_mass(const symmetry_search *s, const graph_node *xi) {
     return sum;
 }
 
-/* Adds g_a J_b − g_b J_a for all pairs of conserved momenta of shifts, one of which is a combination. If M is constant,
- * this quantity is conserved, but it only expresses that the mass centre has a constant velocity. */
+/* Adds g_a J_b − g_b J_a to the basis for all pairs of conserved momenta of shifts. At least one shift of each pair is
+ * a candidate. If M is constant, the quantity is conserved, but it only expresses that the mass centre has a constant
+ * velocity. */
 static bool add_products(symmetry_search *s, rank_rows *basis) {
     analysis *a = s->a;
     graph *g = a->system->graph;
@@ -129,7 +132,7 @@ static bool add_products(symmetry_search *s, rank_rows *basis) {
     return xi && graph_status(g) == HAMEL_OK;
 }
 
-/* Accepts the candidates, those with few terms first, that are independent of the basis. */
+/* Accepts the candidates that are independent of the basis, in the order of their numbers of terms. */
 static void accept_independent(symmetry_search *s, rank_rows *basis, bool shifts) {
     for (size_t terms = 1; terms <= s->count; terms++)
         for (size_t k = 0; k < s->found[0].count; k++) {

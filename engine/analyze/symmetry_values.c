@@ -1,7 +1,8 @@
-/* symmetry_values.c — writes the coefficients of a symmetry, which are known as numbers, with parameters.
+/* symmetry_values.c — writes the numerical coefficients of a symmetry as expressions in the parameters.
  *
- * A hoop that rotates at the rate Omega = 6 leads to the coefficient 6. The symmetry is computed again with other values
- * of all parameters. If the coefficient is then always the same multiple of Omega, it is written with Omega. */
+ * For example, a hoop that rotates at the rate Omega = 6 leads to the coefficient 6. The symmetry is computed again
+ * with other values of all parameters. If the coefficient is the same multiple of Omega in all cases, it is written
+ * with Omega. */
 #include "engine/analyze/symmetries_int.h"
 
 #include <math.h>
@@ -11,16 +12,17 @@
 /* Two values count as equal below this relative difference. The coefficients are solutions of linear equations and have
  * errors of about 1e-12. */
 static const double SAME_VALUE = 1e-9;
-/* Fractions with larger denominators are written as decimals; 1/2 to 1/12 include the factors of moments of inertia.
- * Numbers that MOST_DIGITS digits do not represent are written with all digits. */
+/* Fractions with larger denominators are written as decimals. Denominators up to 12 include those of moments of
+ * inertia, such as m l²/12. A number that differs from all decimals with MOST_DIGITS digits is written with all
+ * digits. */
 enum { LARGEST_DENOMINATOR = 12, MOST_DIGITS = 6 };
 
 static bool is_same(double x, double y) {
     return fabs(x - y) <= SAME_VALUE * fmax(fabs(x), fabs(y));
 }
 
-/* Returns the fraction with a small denominator, or otherwise the decimal with few digits, that equals x. If there is
- * none, returns x. */
+/* Returns x as a fraction with a denominator of at most LARGEST_DENOMINATOR or, if there is no such fraction, as a
+ * decimal with at most MOST_DIGITS digits. If x equals neither, returns x itself. */
 static graph_node write_number(graph *g, double x) {
     for (int d = 1; d <= LARGEST_DENOMINATOR; d++)
         if (is_same(round(x * d) / d, x)) return graph_number(g, round(x * d) / d);
@@ -43,7 +45,8 @@ static double monomial_value(const monomial *m, const double *p) {
     return pow(p[m->i], m->a) * pow(p[m->j], m->b);
 }
 
-/* Returns true if x[k] is the same multiple of the monomial for all sets of parameters. Sets *factor to the multiple. */
+/* Returns true if x[k] is the same multiple of the monomial for all sets of parameters. Stores the multiple in
+ * *factor. */
 static bool fits(const monomial *m, const double *x, size_t sets, double *const *parameters, double *factor) {
     *factor = x[0] / monomial_value(m, parameters[0]);
     for (size_t k = 0; k < sets; k++)
@@ -52,7 +55,8 @@ static bool fits(const monomial *m, const double *x, size_t sets, double *const 
     return true;
 }
 
-/* Finds the first monomial that fits: single parameters come before products and quotients of two. */
+/* Finds the first monomial that fits. Tries powers of single parameters before products and quotients of two
+ * parameters. Returns false if no monomial fits. */
 static bool find_monomial(monomial *m, const double *x, size_t sets, double *const *parameters, size_t count,
                           double *factor) {
     static const int powers[][2] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}, {2, 1}, {2, -1}, {1, -2}, {1, 2}};

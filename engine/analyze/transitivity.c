@@ -141,7 +141,7 @@ static bool list_coefficients(moving_frame *f) {
     return true;
 }
 
-/* Removes the coefficients that vanish at all samples although they do not simplify to 0. */
+/* Removes the coefficients that are 0 at all samples within rounding errors, although they do not simplify to 0. */
 static hamel_status drop_vanishing(moving_frame *f) {
     analysis *a = f->a;
     size_t kept = 0;

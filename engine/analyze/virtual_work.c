@@ -1,22 +1,23 @@
 /* virtual_work.c — reactions of constraints, forces on quasi-velocities, and the virtual work on each body.
  *
  *     Θ_k = Σ A_ik Q_i,   Θ_0 = Q_0 + Σ A_i Q_i                                        (Papastavridis 3.4)
- *     R_k = d/dt ∂T/∂q'_k − ∂T/∂q_k − Q_k              of one body; Q_k: of the impressed forces on it
+ *     R_k = d/dt ∂T/∂q'_k − ∂T/∂q_k − Q_k              of one body; Q_k: impressed forces on the body
  *
- * The sum of R_k over all bodies is Σ λ_c A_ck: the virtual work of reactions between bodies cancels in the sum for
+ * The sum of R_k over all bodies is Σ λ_c A_ck. In this sum, the virtual work of reactions between bodies cancels for
  * displacements that the constraints allow (d'Alembert's principle; Baruh 4.6; Papastavridis 3.2). */
 #include "engine/algebra/arrange.h"
 #include "engine/analyze/forces_int.h"
 
 #include <string.h>
 
-/* Bounds on the numbers of coordinates and of bodies for which the virtual work is listed by bodies: at most 576 entries
- * of inertia, each with all accelerations. */
+/* Largest numbers of coordinates and of bodies for which the virtual work on each body is listed. The product, 576,
+ * bounds the number of inertia expressions, each of which contains all accelerations. */
 enum { WORK_COORDINATES = 24, WORK_BODIES = 24 };
 
 /* --- quasi-velocities ---------------------------------------------------------------------------------------------- */
 
-/* Describes the force on velocity k of the frame, or Θ_0 if k = n. */
+/* Describes Θ_k of velocity k of the frame, or Θ_0 if k = n. `start` is the initial value of the sum: 0 for Θ_k, and
+ * Q_0 for Θ_0. */
 static hamel_status describe_quasi(force_work *w, hamel_generalized_force *to, size_t k, const graph_node *Q,
                                    const double *values, double start) {
     analysis *a = w->a;
@@ -67,7 +68,7 @@ hamel_status quasi_forces_derive(force_work *w, hamel_action *to, const graph_no
 
 /* --- reactions ------------------------------------------------------------------------------------------------------ */
 
-/* Sets the classes and the temporal component of a joint's reaction. */
+/* Sets the scope, the ends and the temporal component of the reaction of a joint. */
 static hamel_status describe_joint(force_work *w, size_t c, hamel_action *to, graph_node *temporal) {
     hamel_system *s = w->a->system;
     for (size_t k = 0; k < s->interaction_count; k++) {
@@ -114,9 +115,10 @@ hamel_status reactions_derive(force_work *w) {
 
 /* --- bodies --------------------------------------------------------------------------------------------------------- */
 
-/* Adds d/dt ∂T/∂q'_k − ∂T/∂q_k of a kinetic energy to nodes[n]. For a mass and a rotation, this is m a·∂r/∂q_k and
- * (I ω' + ω × I ω)·∂ω/∂q'_k. The two differ for a variable mass, and along the gradient of the norm of a quaternion,
- * whose multiplier refers to Lagrange's equations. */
+/* Adds d/dt ∂T/∂q'_k − ∂T/∂q_k of the kinetic energy T to nodes[k] for each k. For a constant mass, this is
+ * m a·∂r/∂q_k. For a constant moment of inertia, this is (I ω' + ω × I ω)·∂ω/∂q'_k. These forms do not hold for a
+ * variable mass. They also fail along the gradient of the norm of a quaternion, whose multiplier refers to Lagrange's
+ * equations. */
 static void add_inertia(hamel_system *s, graph_node T, graph_node *nodes) {
     graph *g = s->graph;
     for (size_t k = 0; k < s->coordinate_count; k++) {
@@ -125,8 +127,8 @@ static void add_inertia(hamel_system *s, graph_node T, graph_node *nodes) {
     }
 }
 
-/* Adds the virtual work of an interaction on the body `element` to nodes[n]. Returns false if none of its ends belongs
- * to the body. */
+/* Adds the virtual work of an interaction on the body `element`, per δq_k, to nodes[n]. Returns false if no end of the
+ * interaction belongs to the body. */
 static bool add_interaction(const force_work *w, const system_interaction *i, int32_t element, graph_node *nodes) {
     hamel_system *s = w->a->system;
     wrench list[2];
@@ -144,7 +146,7 @@ static bool acts(const force_work *w, const system_interaction *i) {
     return i->constraint < 0 || ((size_t)i->constraint < w->a->m && w->a->model->active[i->constraint]);
 }
 
-/* Lists the forces on one body, and subtracts the impressed ones from rest[n]. */
+/* Lists the impressed forces and joint reactions on one body. Subtracts the impressed forces from rest[n]. */
 static hamel_status list_forces(force_work *w, hamel_body_work *to, int32_t element, graph_node *rest) {
     analysis *a = w->a;
     hamel_system *s = a->system;
@@ -171,7 +173,7 @@ static hamel_status list_forces(force_work *w, hamel_body_work *to, int32_t elem
     return status;
 }
 
-/* Fills the work on a body, and adds its reactions to sum[n]. */
+/* Fills the virtual work on one body, and adds the reactions on this body to sum[n]. */
 static hamel_status fill_body(force_work *w, hamel_body_work *to, int32_t element, graph_node *sum) {
     analysis *a = w->a;
     hamel_system *s = a->system;
@@ -201,9 +203,9 @@ hamel_status body_work_derive(force_work *w, bool attributed) {
         out->work_omitted = "the system has more than 24 coordinates or more than 24 bodies and particles";
         return HAMEL_OK;
     }
-    if (!attributed) out->reactions_omitted = "the description does not contain the bodies on which some forces act";
+    if (!attributed) out->reactions_omitted = "the description does not name the bodies on which some forces act";
     if (s->kinetic_given > 0 || s->lagrangian >= 0 || s->acceleration_energy >= 0)
-        out->reactions_omitted = "the description contains an energy of unknown bodies";
+        out->reactions_omitted = "an energy is given as an expression, which may belong to unknown bodies";
     out->bodies = arena_alloc(a->memory, s->particle_count, sizeof *out->bodies);
     graph_node *sum = node_array(s, a->n);
     if (!out->bodies || !sum) return analysis_stopped(a);

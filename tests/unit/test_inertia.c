@@ -120,7 +120,7 @@ static void missing_masses_and_unknown_reference_points_are_reported(void **stat
     fixture_read(&f, "`coordinates`: [`p`], `kinetic_energy`: `p'^2`", "`stop`: 1");
     assert_int_equal(hamel_find_inertia(&none, &f.description, (hamel_argument){NULL, ""}, NULL, NULL, &f.error),
                      HAMEL_INVALID);
-    assert_true(fixture_says(&f, "no bodies and particles"));
+    assert_true(fixture_says(&f, "neither bodies nor particles"));
     fixture_close(&f);
 }
 

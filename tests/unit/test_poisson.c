@@ -186,7 +186,7 @@ static void functions_without_defined_brackets_are_rejected(void **state) {
     expect_error(kepler, "integral(x)", "must be a function", "/first");
     expect_error(kepler, "q", "unknown name `q`", "/first");
     expect_error("`coordinates`: [`x`], `lagrangian`: `x'^4 - x^2`", "x'", "not linear in the velocities", "/first");
-    expect_error("`coordinates`: [`x`, `y`], `lagrangian`: `x'^2/2 - y^2`", "y'", "do not determine them", "/first");
+    expect_error("`coordinates`: [`x`, `y`], `lagrangian`: `x'^2/2 - y^2`", "y'", "have no unique solution", "/first");
     expect_error("`coordinates`: [`x`], `acceleration_energy`: `x''^2/2`", "x'", "defines no momenta", "/first");
     expect_error("`parameters`: {`p_x`: 1}, `coordinates`: [`x`], `kinetic_energy`: `x'^2/2`", "x", "p_x", NULL);
     fixture f;
