@@ -54,8 +54,8 @@ typedef struct check {
     program *forms;    /* outputs: L, ∂L/∂q, ∂L/∂q', Q, A, dA/dt */
     double *forms_work, *values;
     wave *waves; /* VARIATIONS × n */
-    double *Q, *L,
-        *rates; /* accepted rows of A (add_row): A = L Q, with Q orthonormal (m × n), L (m × m), and dA/dt (m × n) */
+    /* accepted rows of A (add_row): A = L Q with orthonormal rows of Q (m × n), L (m × m), and dA/dt (m × n) */
+    double *Q, *L, *rates;
     double *eta, *eta_rate, *dq, *dv, *work; /* n each; work: n + m */
     double *full;                            /* n: one row of A */
     time_integrals integrals;

@@ -44,12 +44,12 @@ static const double THEOREM_ROUNDING = 1e-10;
 typedef struct theorems {
     impact_record *r;
     const dynamics *k;
-    double scale; /* sum of the absolute values of the terms of K(v⁻), K(v⁺) and K(v⁺ − v⁻) */
-    double lost;  /* K(v⁺ − v⁻) */
-    bool fixed,
-        agreeing; /* true if all constraints are fixed; if all constraints that v⁻ violates share one restitution */
-    bool kept;    /* true if v⁻ satisfies all constraints of the shock */
-    double e;     /* the common restitution */
+    double scale;     /* sum of the absolute values of the terms of K(v⁻), K(v⁺) and K(v⁺ − v⁻) */
+    double lost;      /* K(v⁺ − v⁻) */
+    bool fixed;       /* true if all constraints are fixed */
+    bool agreeing;    /* true if all constraints that v⁻ violates have the same restitution */
+    bool kept;        /* true if v⁻ satisfies all constraints of the shock */
+    double e;         /* the common restitution */
     int highest, all; /* highest type that occurs; all: sum of 1 << type over the types that occur */
     size_t n, rows;   /* rows: number of constraints of the shock */
     arena memory;

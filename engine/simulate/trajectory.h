@@ -19,12 +19,11 @@ struct trajectory {
     dynamics_memory recalled;     /* history of evaluations (dynamics_remember) after the last step */
 
     /* The state evaluated last, after projection onto the constraints. */
-    double t, *q, *v;          /* q and v are one array of length 2n */
-    double *a, *lambda, *free; /* a[n]: q''; lambda[m]; free[2n]: result of dynamics_free_accelerations */
-    double *observed;          /* values of the observation program */
-    time_integrals
-        integrals;    /* integrals over time of the integrands, up to the start of the last step or a later event */
-    double *integral; /* integral_count: values of these integrals at t */
+    double t, *q, *v;           /* q and v are one array of length 2n */
+    double *a, *lambda, *free;  /* a[n]: q''; lambda[m]; free[2n]: result of dynamics_free_accelerations */
+    double *observed;           /* values of the observation program */
+    time_integrals integrals;   /* integrals over time, up to the start of the last step or to a later event */
+    double *integral;           /* integral_count: values of these integrals at t */
     double *integrand_work;     /* workspace of the program observation.integrands; NULL without integrals */
     double *kept;               /* 4n + 2m: copy of the state evaluated last, during the evaluation of integrands */
     double *unprojected;        /* 2n: q and v before the projection */

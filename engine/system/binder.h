@@ -204,8 +204,7 @@ bool binder_need_table(hamel_system *s, int32_t table);
 void forces_dissipation(hamel_system *s);
 void forces_given(hamel_system *s); /* binds `generalized_forces` */
 void forces_nonideal(hamel_system *s);
-void servos_lower(
-    hamel_system *s); /* servo.c: binds `direction` of constraints; call after the constraints are bound */
+void servos_lower(hamel_system *s); /* servo.c: binds `direction` of constraints; call after constraints are bound */
 
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);

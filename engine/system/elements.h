@@ -105,11 +105,9 @@ void joints_declare(hamel_system *s); /* declares the constraints of joints and 
 void joints_lower(hamel_system *s);   /* binds the equations of joints and of quaternion norms */
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
-void frictions_lower(hamel_system *s); /* call after constraints are bound */
-void friction_couples_lower(
-    hamel_system
-        *s); /* friction_couples.c: adds friction couples of rolling joints; call after constraints are bound */
-void frictions_add_rows(hamel_system *s); /* call after all other constraints are added */
+void frictions_lower(hamel_system *s);        /* call after constraints are bound */
+void friction_couples_lower(hamel_system *s); /* friction_couples.c: call after constraints are bound */
+void frictions_add_rows(hamel_system *s);     /* call after all other constraints are added */
 
 /* Sets f->coordinates and f->count to the coordinates whose velocities occur in f->slip. Returns false if out of
  * memory. */

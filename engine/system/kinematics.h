@@ -10,9 +10,10 @@
 /* A call such as angular_momentum(B, k, P). */
 typedef struct kinematic_call {
     syntax_quantity quantity; /* at least QUANTITY_OF_ELEMENTS */
-    int32_t elements[2]; /* indices of the elements in `located`, in the order of the arguments; −1: omitted. From
-                               * QUANTITY_OF_CONTACTS on, elements[0] is an index in `contact_list` */
-    int component;       /* 0, 1 or 2 */
+    /* indices of the elements in `located`, in the order of the arguments; −1: omitted. From QUANTITY_OF_CONTACTS on,
+     * elements[0] is an index in `contact_list` */
+    int32_t elements[2];
+    int component; /* 0, 1 or 2 */
 } kinematic_call;
 
 /* Returns the node of the quantity. All elements must be bound. If the elements cannot have the quantity (for example,
