@@ -29,7 +29,7 @@ typedef struct hamel_limits {
     size_t coordinates, constraints, outputs;
     double max_steps; /* upper bound on simulation.max_steps */
     double max_rows;  /* upper bound on the rows of one run */
-    double arranging; /* work budget of written equations: number of variables that their simplification may visit */
+    double arranging; /* work budget of written equations: maximum number of accesses to variables of terms */
 } hamel_limits;
 
 hamel_limits hamel_limits_default(void);
@@ -100,7 +100,7 @@ typedef struct hamel_event_record {
     double t;
     const double *before, *after;
     size_t count;
-    const struct hamel_impact *impact; /* impulses (engine/simulate/impact.h); NULL if the event has none */
+    const struct hamel_impact *impact; /* report about the impulses (engine/simulate/impact.h), or NULL */
 } hamel_event_record;
 
 /* Receives the results of a run. A callback that returns false cancels the run, for example because the client has
@@ -181,7 +181,7 @@ typedef struct hamel_summary {
     hamel_residual *residuals;
     size_t residual_count;
     double max_work_balance_error; /* largest |E − E0 − ∫ energy_rate dt| of all states evaluated; E: Jacobi integral */
-    double energy_tolerance;      /* first-order effect of rtol and atol on E; largest over states, not over all rows */
+    double energy_tolerance; /* largest first-order effect of rtol and atol on E; some rows are skipped (monitor.c) */
     double max_dynamics_residual; /* residual of accelerations and multipliers in the equations of motion, relative to
                                       their terms; largest of all verified states; NaN for a member in a SIMD lane */
     double scaled_residual; /* largest constraint residual of rows that are not projected, relative to its terms */
@@ -362,7 +362,7 @@ typedef struct hamel_report {
     hamel_names left_out;
     hamel_names cyclic;    /* coordinates absent from the Lagrangian, the forces and the constraints */
     hamel_names conserved; /* quantities conserved until an event happens, written like outputs: "momentum(x)" */
-    struct hamel_symmetries *symmetries; /* of the conserved quantities (engine/analyze/symmetries.h) */
+    struct hamel_symmetries *symmetries; /* the symmetries that cause `conserved` (engine/analyze/symmetries.h) */
     hamel_regional *conserved_while;     /* quantities conserved on the branches of the initial state only */
     hamel_names assumed;    /* branches that the report assumes, because no state on another branch was found */
     bool conservative;      /* whether the sufficient conditions of Greenwood 4.7 for a conservative system hold */

@@ -45,8 +45,8 @@ static bool table_evaluate(const graph *g, table_view *t, const graph_point *nea
  * larger pivot loses at most six digits. */
 static const double VANISHING = 1e-6;
 
-/* Added to the cost of a pivot. Each exceeds all lower costs, so a column that is not preferred is chosen before an entry
- * that vanishes. */
+/* Penalties that are added to the cost of a pivot (cost_of, below 10). VANISHES exceeds NOT_PREFERRED plus any cost, so
+ * a pivot in a column that is not preferred is chosen before an entry that vanishes at the initial point. */
 enum { NOT_PREFERRED = 10, VANISHES = 20 };
 
 static bool choose_pivot(const graph *g, const table_view *t, size_t *row, size_t *column) {

@@ -15,8 +15,9 @@
 bool eliminate_within(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                       int *pivot_column, size_t most, work_budget *e, arena *memory);
 
-/* As eliminate_within, but a pivot in a column with preferred[column] is chosen before pivots in other columns, unless it
- * vanishes at `near`. If `preferred` is NULL, no column is preferred. */
+/* Differs from eliminate_within in the choice of pivots: a pivot in a column with preferred[column] = true is chosen
+ * before pivots in other columns, unless it vanishes at `near`. `preferred` has `columns` elements. If `preferred` is
+ * NULL, pivots are chosen as in eliminate_within. */
 bool eliminate_preferring(graph *g, graph_node *table, size_t rows, size_t columns, const graph_point *near,
                           const bool *preferred, int *pivot_column, size_t most, work_budget *e, arena *memory);
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Upper bound on the code in bytes, about 750,000 instructions. A longer program is interpreted. */
+/* Upper bound on the machine code of one program, in bytes. With about 22 bytes per instruction, this is room for
+ * 750,000 instructions. A program with longer machine code is interpreted. */
 enum { CODE_MOST = 16 << 20 };
 
 enum { FOUR = 4, EIGHT = 8 };

@@ -106,8 +106,8 @@ bool dynamics_is_regular(const dynamics *k) {
            kkt_is_regular(k->velocities);
 }
 
-/* Returns true if all values that a program has just stored are finite. Values are loaded one by one if they are few,
- * because a wide load of values just stored as scalars would stall on the store buffer. */
+/* Returns true if values[count], which a program has just stored, are finite. Up to SMALL values are loaded one by one:
+ * a vector load of values that were just stored as scalars would wait for the store buffer. */
 static inline bool are_finite(const double *values, size_t count) {
     if (count > SMALL) return all_finite(values, count);
     for (size_t i = 0; i < count; i++)
@@ -135,7 +135,7 @@ static inline bool solve_at_once(dynamics *k, double t, const double *q, const d
         if (lambda) memcpy(lambda, solved + n, m * sizeof *lambda);
         return all_finite(solved, n + m);
     }
-    for (size_t i = 0; i < n + m; i++) { /* scalar loads, as in are_finite */
+    for (size_t i = 0; i < n + m; i++) { /* scalar loads, for the reason given at are_finite */
         if (!isfinite(solved[i])) return false;
         if (i < n)
             a[i] = solved[i];

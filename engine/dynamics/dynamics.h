@@ -21,7 +21,7 @@ struct dynamics {
     double *lambda;           /* m: multipliers used in the evaluation of the forces */
     double *b;                /* m: right-hand side of the acceleration constraints, with stabilization */
     double *ideal, *nonideal; /* n: parts of the reaction, set by dynamics_accelerations if forces are not ideal */
-    double *jerk, *jerk_lambda, *jerk_right, *jerk_work; /* third derivatives (jerk.h): n, m, n + m and a workspace */
+    double *jerk, *jerk_lambda, *jerk_right, *jerk_work; /* jerk_compute: n, m, n + m, workspace of its program */
     double *project_step;                                /* n: scratch of projections */
     double *position_scale, *velocity_scale;             /* m: scales of the residuals (dynamics_residuals) */
     /* workspaces of the programs */
@@ -183,9 +183,9 @@ void dynamics_residuals(dynamics *k, double *position, double *velocity);
 /* Returns the scaled residual of one constraint at the state evaluated last. Call dynamics_residuals first. */
 double dynamics_scaled(const dynamics *k, size_t c, bool position);
 
-/* Computes the n free accelerations M⁻¹Q and the n accelerations M⁻¹Aᵀλ that the ideal reactions cause, at the state
- * evaluated last. a and lambda are results of dynamics_accelerations. If forces contain multipliers, M⁻¹Q is computed
- * as a − M⁻¹Q^c from the total reaction Q^c. */
+/* Sets out[2n] to the n free accelerations M⁻¹Q and the n accelerations M⁻¹Aᵀλ that the ideal reactions cause, at the
+ * state evaluated last. a[n] and lambda[m] are results of dynamics_accelerations. If forces contain multipliers, M⁻¹Q
+ * is computed as a − M⁻¹Q^c, where Q^c is the sum of all reactions. */
 hamel_status dynamics_free_accelerations(dynamics *k, const double *a, const double *lambda, double *out) HAMEL_CHECKED;
 
 /* Returns dh/dt at (t, q, v) with multipliers lambda, or 0 if dh/dt vanishes identically. */

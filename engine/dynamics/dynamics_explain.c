@@ -132,7 +132,8 @@ static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     return true;
 }
 
-/* Adds an error if the constraints cannot be solved for the dependent velocities of Chaplygin's equations. */
+/* Adds an error and returns true if the constraints cannot be solved for the dependent velocities of Chaplygin's
+ * equations. */
 static bool explain_unsolvable(const dynamics *k, hamel_error *error) {
     const hamel_model *model = k->model;
     text_buffer names;

@@ -90,7 +90,8 @@ hamel_status dynamics_approach_positions(dynamics *k, double rate, double *dq) {
     return status;
 }
 
-/* Returns true if all residuals of a level are exactly 0, as those of a level without constraints. */
+/* Returns true if all residuals of the positions (or of the velocities) are exactly 0, for example because there are no
+ * such constraints. */
 static bool is_exact(const dynamics *k, bool position) {
     const double *residual = dynamics_level(k, position);
     size_t c = 0;

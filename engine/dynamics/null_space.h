@@ -3,13 +3,15 @@
  *   least constraint   gauss: ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b
  *   projection         maggi, kane, gibbs-appell, hadamard: Φᵀ(M q'' − g) = 0, q'' = Φ u' + φ_2,
  *                      Ψ φ_2 = [−(dC/dt q' + dd/dt); b]
- *   transitivity       boltzmann-hamel, voronets, chaplygin: the same unknowns, with Hamel's coefficients
+ *   transitivity       boltzmann-hamel, voronets, chaplygin: the unknowns u' of the projection, with Hamel's
+ *                      coefficients
  *
- * In hadamard, voronets and chaplygin, u are velocities of coordinates, so Φ contains the constraints in solved form. The
- * formulations with projection differ in the derivation of M and g. Acceleration constraints restrict u' in the
- * projected equations by Gauss's principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the
- * constraints are redundant, the multipliers have least norm. If forces depend on multipliers, the forces are g + W λ,
- * as in kkt.h. Matrices are dense. No memory is allocated after creation. */
+ * In hadamard, voronets and chaplygin, the independent velocities u are velocities of coordinates, so Φ contains the
+ * coefficients of the constraints solved for the dependent velocities. The formulations under `projection` use the same
+ * method with M and g derived differently. Acceleration constraints restrict u' in the projected equations by Gauss's
+ * principle. Multipliers are computed from the reaction M q'' − g = Aᵀλ. If the constraints are redundant, the
+ * multipliers have least norm. If forces depend on multipliers, the forces are g + W λ, as in kkt.h. Matrices are
+ * dense. No memory is allocated after creation. */
 #pragma once
 
 #include "engine/dynamics/discrete_state.h"

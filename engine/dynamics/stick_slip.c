@@ -11,7 +11,8 @@
 
 /* Upper bound on changes of state per contact in one decision; more changes are treated as a cycle. In the examples and
  * unit tests, a decision needs at most one change per contact. A smaller bound could stop the search before a
- * consistent state is found. A larger one delays the error, by the solution of one linear system per change. */
+ * consistent state is found. A larger bound delays the error message: each change requires the solution of one linear
+ * system. */
 enum { ROUNDS = 8 };
 /* A backward acceleration below this fraction of the frictionless acceleration counts as a rounding error. Rounding
  * errors of a solution are about 1e-16 times its condition number, so the bound covers condition numbers up to 1e7. */

@@ -10,8 +10,8 @@
  * constraints. If the sine is below this bound, the quasi-velocity is treated as redundant, and the velocity of a
  * coordinate replaces it. At the bound, solutions lose three digits. */
 static const double INDEPENDENT = 1e-3;
-/* The same bound for velocities that the formulation requires to be independent. No other velocity can replace them, so
- * the bound is smaller: at the bound, solutions lose six digits. */
+/* Smallest sine of that angle for velocities of coordinates that the formulation requires to be independent. No other
+ * velocity can replace such a velocity, so the bound is smaller. At the bound, solutions lose six digits. */
 static const double REQUIRED = 1e-6;
 /* If the smallest pivot of Ψ falls below this fraction of its value when the basis was chosen, the basis is chosen
  * again. Between two choices, solutions therefore lose at most one digit. */
@@ -101,9 +101,9 @@ static double row_norm(size_t n, const double *x) {
     return sqrt(sum);
 }
 
-/* If the sine of the angle between a row and the span of the `count` orthonormal rows is above `least`, adds the row to
- * them. Two passes of Gram–Schmidt suffice
- * (Parlett, The Symmetric Eigenvalue Problem, 6.9). */
+/* Orthonormalizes row[n] against the first `count` rows of b->orthonormal and appends the result to these rows. Returns
+ * false, without appending, if the sine of the angle between `row` and their span is at most `least`. Two passes of
+ * Gram–Schmidt suffice (Parlett, The Symmetric Eigenvalue Problem, 6.9). */
 static bool take_quasi_row(velocity_basis *b, double *row, size_t count, double least) {
     size_t n = b->n;
     double before = row_norm(n, row);
@@ -133,8 +133,9 @@ static void choose_user(velocity_basis *b, const double *C) {
     }
 }
 
-/* Takes the velocities of the coordinates that the formulation does not allow to be dependent. Returns false if the
- * constraints determine one of them, so that the constraints cannot be solved for the other velocities. */
+/* Adds the velocities of the coordinates with model->independent[i] to the basis. If the constraints and the velocities
+ * added before determine one of these velocities, the constraints cannot be solved for the other velocities: sets
+ * b->unsolvable and returns false. */
 static bool choose_required(velocity_basis *b) {
     const bool *independent = b->model->independent;
     size_t count = 0;

@@ -30,10 +30,11 @@ typedef struct velocity_basis {
     size_t listed;                /* number of velocity-level constraints; their rank is row_count */
     /* user: indices of the user's quasi-velocities; row: indices of the listed constraints */
     size_t *user, *row;
-    /* indices of the coordinates that complete the basis, first the required_count ones with model->independent[i] */
+    /* indices of the coordinates whose velocities complete the basis; the first required_count are those with
+     * model->independent[i] */
     size_t *coordinate;
     size_t required_count;
-    bool unsolvable; /* true if the constraints cannot be solved for the velocities that may be dependent */
+    bool unsolvable; /* true if the constraints cannot be solved for the velocities that model->independent excludes */
     bool chosen;
     /* smallest pivot of Ψ, relative to the largest pivot; least: when the rows were chosen; now: at the last
      * factorization */

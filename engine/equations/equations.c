@@ -1,5 +1,5 @@
-/* equations.c — see the header. Derives the equations, selects the writer of the formulation, and copies its lines to
- * the result. */
+/* equations.c — derives the equations, selects the writer of the formulation, and copies the lines of the writer to the
+ * result. */
 #include "engine/equations/equations.h"
 
 #include "engine/equations/written.h"
@@ -104,7 +104,7 @@ static hamel_status no_c_code(const char *name, hamel_error *error) {
     return status;
 }
 
-/* Writes a form to `to`. */
+/* Writes a form of the equations of `d` to the text and the entries of `to`, which the caller frees even on failure. */
 static hamel_status write_to(owned_written *to, written_form form, const hamel_description *d, hamel_notation notation,
                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_model *model = NULL;
@@ -139,7 +139,7 @@ static hamel_status write_to(owned_written *to, written_form form, const hamel_d
     return status;
 }
 
-/* Implements hamel_write_equations and the functions that write other forms. */
+/* Common implementation of hamel_write_equations and of the functions that write other forms. */
 static hamel_status write_form(hamel_written **out, written_form form, const hamel_description *d,
                                hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
                                hamel_error *error) {

@@ -1,7 +1,8 @@
 /* equations.h — equations of motion, written out as text, LaTeX or C, in the formulation of a description's simulation.
  *
- * Each form is written by one function, hamel_write_X. All forms have the same type, hamel_written: a text, and a list
- * of the quantities that the text defines. README.md contains the definitions of the quantities. */
+ * One function, hamel_write_X, writes each form of the equations (equations of motion, explicit form). Every form is a
+ * hamel_written: a text, and a list of the quantities that the text defines. README.md contains the definitions of the
+ * quantities. */
 #pragma once
 
 #include "engine/hamel.h"
@@ -19,11 +20,12 @@ typedef struct hamel_written_entry {
 typedef struct hamel_written {
     char *text;
     bool simplified; /* false if the work budget was spent */
-    /* entries[count]: the quantities that the text defines, in its order. Entries M[x, y] that are 0 are omitted. Names
-     * such as z1, whose entries are last, stand for common subexpressions. In C there are no entries. */
+    /* entries[count]: the quantities that the text defines, in the order of the text. Entries with indices, such as
+     * M[x, y], are omitted if they are 0. The last entries define names such as z1 of common subexpressions. If the
+     * notation is C, count is 0. */
     const hamel_written_entry *entries;
     size_t count;
-    hamel_names omitted; /* symbols whose entries are omitted, because the work budget was spent */
+    hamel_names omitted; /* symbols whose entries are omitted because the work budget was spent */
 } hamel_written;
 
 /* Writes the equations of motion of `d`. The notation is that of descriptions, LaTeX (an align environment for each
@@ -39,12 +41,13 @@ hamel_status hamel_write_equations(hamel_written **out, const hamel_description 
 /* Writes the explicit form of the equations of motion: the kinetic energy by degree in the velocities, and the
  * coefficients of the equations that follow from its parts. The formulation selects the function that is split by
  * degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for
- * formulations that eliminate the multipliers. The arguments and errors are as for hamel_write_equations. If the function
- * is not quadratic, the formulation is hamilton, or the notation is C, returns HAMEL_INVALID. */
+ * formulations that eliminate the multipliers. The arguments and errors are as for hamel_write_equations. Returns
+ * HAMEL_INVALID if the function is not quadratic in the velocities, if the formulation is hamilton, or if the notation
+ * is C. */
 hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* Returns true for the entry of a multiplier, lambda(c). */
+/* Returns true if the entry defines the multiplier of a constraint c, lambda(c). */
 bool hamel_entry_is_reaction(const hamel_written_entry *entry);
 
 void hamel_written_free(hamel_written *equations);

@@ -6,9 +6,9 @@
 typedef struct freedoms {
     /* The caller sets these four fields: */
     bool reactions;        /* true if the multipliers are written */
-    bool in_coordinates;   /* true if the free velocities are velocities of coordinates */
-    const bool *preferred; /* n: velocities for which the constraints are solved if possible; NULL: any */
-    graph_node *equation;  /* count: left minus right side of the equations in C; NULL: Lagrange's, projected */
+    bool in_coordinates;   /* true if all free velocities must be velocities of coordinates */
+    const bool *preferred; /* n: true for velocities that should be dependent if possible; NULL: no preference */
+    graph_node *equation;  /* count: left minus right sides for the C code; NULL: projected Lagrange equations */
 
     quasi_velocity *quasi; /* quasi[k] is velocity n + k */
     size_t quasi_count;
@@ -24,9 +24,9 @@ typedef struct freedoms {
     size_t count;             /* number of free velocities */
 } freedoms;
 
-/* Solves the constraints for velocities. The free velocities are the quasi-velocities of the description. If there are
- * none, they are velocities along the free directions of constraints, and velocities of coordinates. Returns false after
- * adding an error, or if out of memory. */
+/* Solves the constraints for velocities. The free velocities are the quasi-velocities of the description. Without
+ * quasi-velocities in the description, the free velocities are velocities along the free directions of constraints, and
+ * velocities of coordinates. Returns false after adding an error, or if out of memory. */
 bool freedoms_solve(written *w, freedoms *f);
 
 /* Rewrites an expression in (t, q, q', q'') in terms of the free velocities and their rates. */
@@ -39,5 +39,6 @@ graph_node freedoms_project(written *w, const freedoms *f, graph_node u, graph_n
  * the free velocities and their rates. */
 bool freedoms_reactions(written *w, const freedoms *f, bool eliminated);
 
-/* Fills the form for C code. The last two functions return false after adding an error, or if out of memory. */
+/* Fills the fields of `w` that the C code is printed from (written.h). freedoms_reactions and freedoms_machine return
+ * false after adding an error, or if out of memory. */
 bool freedoms_machine(written *w, const freedoms *f);

@@ -125,7 +125,8 @@ void print_latex(const written *w, text_buffer *out) {
     print_parts(w, &latex, out);
 }
 
-/* Fills `entry` from a line that defines a quantity. `value` is a buffer for its expression. */
+/* Fills `entry` from a line that defines a quantity. `value` is a scratch buffer. The texts are allocated in
+ * `memory`. */
 static void fill_entry(const written *w, hamel_notation in, const written_line *line, hamel_written_entry *entry,
                        text_buffer *value, arena *memory) {
     entry->symbol = arena_format(memory, "%s", line->symbol);

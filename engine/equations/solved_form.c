@@ -12,9 +12,11 @@
  * is the kinetic energy, and Q contains the forces of the potential. If a Lagrangian is given, or if the potential
  * contains velocities, the Lagrangian replaces T, and Q contains only the forces without a potential.
  *
- * The dependent velocities are those of coordinates that are absent from energies and forces, as far as the constraints
- * can be solved for them at the initial state. Textbooks usually make the same choice, such as the coordinates of the
- * center of a rolling disk. If possible, no divisor depends on the state. In Chaplygin's equations, the coordinates are also absent from the constraints. The equations do not use the projected Lagrange equations, so that tests can compare the two. */
+ * If the constraints can be solved for them at the initial state, the dependent velocities are those of coordinates
+ * that are absent from energies and forces. Textbooks usually make this choice: for a rolling disk, the dependent
+ * coordinates are those of its center. If possible, no divisor depends on the state. In Chaplygin's equations, the
+ * dependent coordinates are also absent from the constraints. Voronets' and Chaplygin's equations are not derived from
+ * the projected Lagrange equations, so tests can compare them with these. */
 #include "engine/equations/freedoms.h"
 #include "engine/mechanics/formulation.h"
 
@@ -26,10 +28,10 @@ typedef struct solved_form {
     freedoms f;
     bool chaplygin, hadamard;
     bool natural;         /* true if K is T, false if K is the Lagrangian */
-    size_t *independent;  /* f.count: coordinates of the free velocities */
-    graph_node *b, *bias; /* b: n × n, b[D + n I] = b_DI, also 1 or 0 for independent coordinates; bias[n] = b_D */
-    graph_node *p;        /* n: p_D; for dependent coordinates only */
-    graph_node K, Ko;     /* T or L, and the same without dependent velocities */
+    size_t *independent;  /* f.count: indices of the coordinates whose velocities are free */
+    graph_node *b, *bias; /* b: n × n, b[D + n I] = b_DI for dependent D and independent I; bias[n] = b_D */
+    graph_node *p;        /* n: p_D; set for dependent coordinates only */
+    graph_node K, Ko;     /* T or L; T_o or L_o, without dependent velocities */
 } solved_form;
 
 static bool is_dependent(const solved_form *s, size_t i) {
@@ -56,7 +58,8 @@ static bool find_function(solved_form *s) {
     return s->Ko >= 0;
 }
 
-/* Reads b_DI and b_D from the solved velocities. */
+/* Sets s->independent, and s->b and s->bias from the solutions for the dependent velocities. Returns false if out of
+ * memory. */
 static bool read_solved_form(solved_form *s) {
     written *w = s->w;
     graph *g = w->system->graph;
@@ -77,7 +80,8 @@ static bool read_solved_form(solved_form *s) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Chaplygin's equations require that the coordinate of each dependent velocity is absent. */
+/* For Chaplygin's equations, adds an error and returns false unless the coordinate of each dependent velocity is absent
+ * from energies, forces and constraints. */
 static bool check_absent(const solved_form *s) {
     for (size_t i = 0; s->chaplygin && i < s->w->n; i++)
         if (is_dependent(s, i) && !s->f.preferred[i])
@@ -93,7 +97,7 @@ static bool write_solved_velocities(solved_form *s) {
     const char *index[3] = {NULL};
     written_begin(w, "constraints, solved for the dependent velocities");
     if (!written_velocities(w, s->f.velocity)) return false;
-    if (w->form == WRITTEN_EXPLICIT) return true; /* b[k] is another coefficient there */
+    if (w->form == WRITTEN_EXPLICIT) return true; /* in the explicit form, b[k] is a coefficient of K1 */
     written_begin(w, "coefficients of the solved form: D' = sum of b[D, I]*I' + b[D]");
     for (size_t i = 0; i < w->n; i++) {
         if (!is_dependent(s, i)) continue;
@@ -164,7 +168,7 @@ static bool write_all_coefficients(const solved_form *s) {
     return true;
 }
 
-/* Writes T_o, and p_D as entries. */
+/* Writes the definition of T_o (or L_o) and an entry p[D] for each dependent coordinate. */
 static bool write_function(solved_form *s) {
     written *w = s->w;
     graph *g = w->system->graph;
@@ -214,12 +218,12 @@ static graph_node minus_potential_slope(written *w, graph_node sum, size_t k) {
     return sum;
 }
 
-/* Returns the forces on q_k, including those of the potential, without reactions. */
+/* Returns the generalized force on q_k: impressed forces minus ∂V/∂q_k, without reactions. */
 static graph_node force_with_potential(written *w, size_t k) {
     return minus_potential_slope(w, written_force(w, k), k);
 }
 
-/* Returns d/dt ∂T/∂q'_k − ∂T/∂q_k, if the potential is free of velocities. */
+/* Returns d/dt ∂T/∂q'_k − ∂T/∂q_k. The potential must not contain velocities. */
 static graph_node inertia_without_potential(written *w, size_t k) {
     return minus_potential_slope(w, written_inertia(w, k), k);
 }
@@ -258,8 +262,8 @@ static bool write_motion(solved_form *s) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Fills a[c * n + i] with the coefficient of velocity i in acting constraint c. Returns the number of these constraints,
- * or 0 if a constraint is not linear in the velocities or restricts accelerations. */
+/* Sets a[r * n + i] to the coefficient of q'_i in the r-th constraint that acts at the initial state. Returns the
+ * number of acting constraints, or 0 if one of them is not linear in the velocities or restricts accelerations. */
 static size_t list_rows(const written *w, graph_node *a) {
     graph *g = w->system->graph;
     size_t rows = 0;
@@ -277,12 +281,12 @@ static size_t list_rows(const written *w, graph_node *a) {
 
 enum { DETERMINANT_MOST = 3, SUBSETS_MOST = 300 };
 
-/* Returns the determinant of the columns i and j of the rows x and y. */
+/* Returns the 2 × 2 determinant x_i y_j − x_j y_i. */
 static graph_node minor(graph *g, const graph_node *x, const graph_node *y, size_t i, size_t j) {
     return graph_sub(g, graph_mul(g, x[i], y[j]), graph_mul(g, x[j], y[i]));
 }
 
-/* Returns the determinant of the columns `at` of one, two or three rows of a. */
+/* Returns the determinant of the columns at[rows] of the first `rows` rows of `a`, 1 ≤ rows ≤ 3. */
 static graph_node determinant(written *w, const graph_node *a, size_t rows, const size_t *at) {
     graph *g = w->system->graph;
     const graph_node *second = a + w->n, *third = second + w->n;
@@ -296,8 +300,9 @@ static graph_node determinant(written *w, const graph_node *a, size_t rows, cons
     return written_arranged(w, sum);
 }
 
-/* Returns 0, 1 or 2 if the constraints can be solved for the columns `at` everywhere, because their determinant is ±1,
- * another number, or a function of parameters. Otherwise returns 3. */
+/* Returns the cost of solving the constraints for the velocities at[rows]: 0 if the determinant of these columns is ±1,
+ * 1 if it is another number, 2 if it contains parameters only. If the determinant depends on the state or is 0, returns
+ * 3. */
 static int cost_of_columns(written *w, const graph_node *a, size_t rows, const size_t *at) {
     graph *g = w->system->graph;
     graph_node x = determinant(w, a, rows, at);
@@ -307,7 +312,8 @@ static int cost_of_columns(written *w, const graph_node *a, size_t rows, const s
     return !graph_is_number(g, x, NULL) ? 2 : fabs(value) != 1;
 }
 
-/* Sets at[count] to the next subset of 0 … most − 1 with increasing elements. Returns false after the last one. */
+/* Replaces at[count] by the next subset of 0 … most − 1 in lexicographic order, with increasing elements. Returns false
+ * if at[count] was the last subset. */
 static bool next_subset(size_t *at, size_t count, size_t most) {
     size_t k = count;
     while (k > 0 && at[k - 1] == most - count + k - 1) k--;
@@ -316,7 +322,8 @@ static bool next_subset(size_t *at, size_t count, size_t most) {
     return true;
 }
 
-/* Sets best[rows] to the columns with the lowest cost. Returns false if no columns have a cost below 3. */
+/* Sets best[rows] to the columns of lowest cost among column[count]. At most SUBSETS_MOST choices are compared. Returns
+ * false if every choice costs 3. */
 static bool find_regular(written *w, const graph_node *a, size_t rows, const size_t *column, size_t count,
                          size_t *best) {
     size_t pick[DETERMINANT_MOST] = {0, 1, 2}, at[DETERMINANT_MOST] = {0};
@@ -332,10 +339,10 @@ static bool find_regular(written *w, const graph_node *a, size_t rows, const siz
     return least < 3;
 }
 
-/* If up to three constraints can be solved everywhere for some of the preferred velocities, prefers only these
- * velocities. The equations then have no divisors that depend on the state. The constraints of a rolling disk, for
- * example, can be solved everywhere for the velocities of its center. The search may use a tenth of the work budget, so
- * that most of the budget remains for the equations. */
+/* If up to three constraints can be solved at all states for some of the preferred velocities, removes the preference
+ * of the other velocities. The equations then have no divisors that depend on the state. The constraints of a rolling
+ * disk, for example, can be solved at all states for the velocities of its center. The search may use a tenth of the
+ * work budget, so that most of the budget remains for the equations. */
 static bool prefer_regular(written *w, bool *preferred) {
     enum { PART = 10 };
     graph_node *a = arena_alloc(w->memory, w->m * w->n, sizeof *a);
@@ -358,7 +365,8 @@ static bool prefer_regular(written *w, bool *preferred) {
     return graph_status(w->system->graph) == HAMEL_OK;
 }
 
-/* Finds the coordinates whose velocities are preferred as dependent velocities. */
+/* Sets s->f.preferred[n] for the coordinates whose velocities should be dependent. Returns false after adding an
+ * error. */
 static bool find_preferred(solved_form *s) {
     bool *absent = arena_alloc(s->w->memory, s->w->n, sizeof *absent);
     s->f.preferred = absent;

@@ -58,7 +58,8 @@ bool written_equation(written *w, const char *name, graph_node left, graph_node 
     return add_line(w, (written_line){.name = name, .left = readable(w, left), .right = readable(w, right)});
 }
 
-/* Adds a line that defines a quantity, after its right-hand side is arranged. Entries with the value 0 are omitted. */
+/* Arranges the right-hand side of `line` and adds the line, unless the arranged side is 0. Returns false if out of
+ * memory. */
 static bool add_entry(written *w, written_line line) {
     if (!w->lines_read || !line.defines) return line.defines != NULL;
     line.left = GRAPH_NONE;

@@ -15,10 +15,10 @@ typedef struct written_line {
     const char *name;       /* name of the coordinate or constraint to which an equation belongs */
     const char *defines;    /* left-hand side of a definition, such as "x'"; NULL: the left-hand side is `left` */
     graph_node left, right; /* left is GRAPH_NONE if `defines` is not NULL */
-    /* The entry of the quantity that the line defines. */
+    /* The entry of the result for the quantity that the line defines: */
     const char *symbol;   /* "M" in M[x, y], "lambda" in lambda(rod); NULL if the line is an equation */
     const char *index[3]; /* names of the indices of an entry; NULL after the last index */
-    bool upright;         /* LaTeX: the indices are one upright text, as in Q_{\text{x; gravity}} */
+    bool upright;         /* true if LaTeX prints the indices as one upright text, as in Q_{\text{x; gravity}} */
 } written_line;
 
 typedef struct written_part {
@@ -37,7 +37,8 @@ typedef struct written_divisor {
     const char *of; /* text that lists the rates in which the divisor occurs */
 } written_divisor;
 
-/* The output of a writer. Forms other than WRITTEN_EQUATIONS define quantities and have no C code. */
+/* The equations of motion, or a form that consists of definitions of quantities. Only WRITTEN_EQUATIONS can be written
+ * as C. */
 typedef enum written_form { WRITTEN_EQUATIONS, WRITTEN_EXPLICIT, WRITTEN_FORMS } written_form;
 
 typedef struct written {
@@ -92,8 +93,8 @@ enum { WRITTEN_SOLVED = 24 };
 /* Derives the reactions, nonideal forces and inertia terms from w->equations. Call it before the lines are added. */
 bool written_prepare(written *w);
 
-/* Adds the generalized forces and the names of common subexpressions, after the lines of the form. Both functions
- * return false after an error, or if out of memory. */
+/* Call it after the lines of the form are added: adds the generalized forces and the definitions of common
+ * subexpressions. written_prepare and written_finish return false after an error, or if out of memory. */
 bool written_finish(written *w);
 
 /* Adds an empty part, to which the lines added later belong. There are at most WRITTEN_PARTS parts. */
@@ -108,7 +109,7 @@ bool written_definition(written *w, const char *defines, graph_node right);
 /* Adds the line `letter[index] = right`, unless the arranged `right` is 0. Returns false if out of memory. */
 bool written_entry(written *w, const char *letter, const char *const index[3], graph_node right);
 
-/* Like written_entry. In LaTeX, the indices are one upright text. */
+/* Differs from written_entry in LaTeX, which prints the indices as one upright text. */
 bool written_upright_entry(written *w, const char *letter, const char *const index[3], graph_node right);
 
 /* Adds the line `lambda(name of constraint c) = right`. Returns false if out of memory. */
@@ -133,8 +134,8 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
 graph_node written_arranged(written *w, graph_node node);
 
 /* Solves a table for at most `most` unknowns (eliminate_preferring). Pivots are chosen by their size at the initial
- * state. `preferred` (may be NULL) has an element for each column. If a row without a pivot is not 0, adds an error and returns false. The error gives `why` as the reason, or states
- * that the work budget is spent. */
+ * state. `preferred` has an element for each column, or is NULL. If a row without a pivot is not 0, adds an error and
+ * returns false. The error gives `why` as the reason, or states that the work budget is spent. */
 bool written_eliminate(written *w, graph_node *table, size_t rows, size_t columns, const bool *preferred, size_t most,
                        int *pivots, const char *why);
 

@@ -29,13 +29,13 @@ typedef enum graph_symbol_kind {
     SYMBOL_VELOCITY,      /* q'_i */
     SYMBOL_ACCELERATION,  /* q''_i */
     SYMBOL_MULTIPLIER,    /* λ_c */
-    SYMBOL_FREE,          /* a_i: value that q''_i would have without constraints; n + i: (M⁻¹Aᵀλ)_i */
+    SYMBOL_FREE,          /* index i < n: q''_i without constraints, (M⁻¹Q)_i; index n + i: (M⁻¹Aᵀλ)_i */
     SYMBOL_IDEAL,         /* component i of the reaction of the ideal constraints */
     SYMBOL_NONIDEAL,      /* component i of the reaction of the nonideal constraints */
     SYMBOL_JERK,          /* q'''_i */
     SYMBOL_BRANCH,        /* branch of a nonsmooth operator; constant between events */
     SYMBOL_STABILIZATION, /* Baumgarte's constants α and β² */
-    SYMBOL_INTEGRAL,      /* integral of an observed expression over the time since the start of the run */
+    SYMBOL_INTEGRAL,      /* integral of an integrand over time, from the start of the run */
     SYMBOL_KIND_COUNT
 } graph_symbol_kind;
 

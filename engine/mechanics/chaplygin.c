@@ -1,15 +1,18 @@
-/* chaplygin.c — Chaplygin's equations: Voronets' equations for systems that do not contain the dependent coordinates.
+/* chaplygin.c — Chaplygin's equations: Voronets' equations of systems whose energies, forces and constraints do not
+ * contain the dependent coordinates.
  *
  *     d/dt ∂T_o/∂q'_I − ∂T_o/∂q_I − Σ_D p_D (Σ_I' t^D_II' q'_I' + t^D_I) = Q_I + Σ_D b_DI Q_D
  *                                                                              Papastavridis Intro 3.8, P2.12.2
  *     t^D_II' = ∂b_DI/∂q_I' − ∂b_DI'/∂q_I,     t^D_I = ∂b_DI/∂t − ∂b_D/∂q_I
  *
  * The notation is that of voronets.c. The equations hold if no energy, force or constraint contains a dependent
- * coordinate q_D. They then determine the independent coordinates alone. A potential may be linear in q_D, because its
- * force is then constant. The time may occur, although Chaplygin's own constraints are catastatic and stationary.
+ * coordinate q_D. They then form a closed system for the independent coordinates. The potential may contain q_D
+ * linearly if the force −∂V/∂q_D is constant. Energies and constraints may depend on time, although Chaplygin's own
+ * constraints are catastatic and stationary.
  *
- * Only absent coordinates may be dependent. Whether the constraints can be solved for their velocities is decided here
- * by the generic rank of the constraint rows. At single states the solution may still fail (velocity_basis.h). */
+ * Only coordinates that are absent from energies, forces and constraints may be dependent. chaplygin_derive decides by
+ * the generic rank of the constraint gradients whether the constraints can be solved for the velocities of absent
+ * coordinates. At single states the solution may still fail (engine/dynamics/velocity_basis.h). */
 #include "engine/algebra/identity.h"
 #include "engine/base/text_buffer.h"
 #include "engine/linear/dense.h"
@@ -18,21 +21,22 @@
 #include <assert.h>
 #include <string.h>
 
-/* Number of coordinates up to which contained coordinates are tested for terms that cancel. The test needs up to n²
- * derivatives. In larger systems, every coordinate in an expression counts as contained. */
+/* Largest system in which a coordinate counts as absent from an expression if the derivative of the expression vanishes
+ * identically. The test needs up to n² derivatives. In larger systems, a coordinate that occurs in an expression is
+ * never absent. */
 enum { TESTED_MOST = 64 };
-/* Number of coordinates that an error describes. */
+/* Maximum number of coordinates that refuse_chaplygin lists in an error. */
 enum { DESCRIBED = 3 };
 
 typedef enum occurrence_place { IN_KINETIC_ENERGY, IN_FORCE, IN_CONSTRAINT, ABSENT } occurrence_place;
 
-/* The first place in which a coordinate occurs. */
+/* The first of the places that contain a coordinate, in the order of occurrence_place. */
 typedef struct occurrence {
     occurrence_place place;
     int32_t where; /* index of the coordinate of the force, or of the constraint */
 } occurrence;
 
-/* An expression that must be identically 0 if `coordinate` is absent from a place. */
+/* A derivative, or an expression, that must be identically 0 if `coordinate` is absent from the place `at`. */
 typedef struct absence {
     graph_node slope;
     int32_t coordinate;
@@ -48,7 +52,7 @@ typedef struct absences {
 static bool list_contained(absences *a, graph_node node, occurrence_place place, int32_t where) {
     hamel_system *s = a->e->system;
     int32_t *list;
-    if (node < 0) return true; /* a constraint without an equation at this level */
+    if (node < 0) return true; /* acceleration constraints have no velocity equation */
     size_t count = node_support(s, node, SYMBOL_COORDINATE, &list);
     for (size_t i = 0; i < count; i++) {
         graph_node slope = a->e->n <= TESTED_MOST ? graph_partial(s->graph, node, s->q[list[i]]) : node;
@@ -81,7 +85,8 @@ static bool list_absences(absences *a) {
     return list_pattern(a, &e->F, IN_FORCE) && list_pattern(a, &e->A, IN_CONSTRAINT);
 }
 
-/* Sets the first occurrence of each coordinate. Returns false if out of memory or interrupted. */
+/* Sets found[n] to the first occurrence of each coordinate, ABSENT if there is no occurrence. Returns false if out of
+ * memory or interrupted. */
 static bool find_occurrences(absences *a, occurrence *found) {
     hamel_system *s = a->e->system;
     arena scratch;
@@ -100,9 +105,9 @@ static bool find_occurrences(absences *a, occurrence *found) {
     return good && !system_interrupted(s);
 }
 
-/* Returns the value of a constant. For another node, returns a number in [1, 2) that depends on the node only, so that
- * the rank of a matrix of such numbers is generic. The function is the finalizer of SplitMix64 (Steele, Lea & Flood,
- * OOPSLA 2014). */
+/* Returns the value of a constant node. For other nodes, returns a pseudorandom number in [1, 2) that depends on the
+ * index of the node only, so that the rank of a matrix of such numbers is generic. The generator is the finalizer of
+ * SplitMix64 (Steele, Lea & Flood, OOPSLA 2014). */
 static double generic_value(const graph *g, graph_node node) {
     double value;
     if (graph_is_number(g, node, &value)) return value;
@@ -113,10 +118,10 @@ static double generic_value(const graph *g, graph_node node) {
 }
 
 /* Returns the generic rank of the holonomic and velocity constraints in the velocities of the coordinates that are
- * absent, or in all velocities if `found` is NULL. Sets *rest to the first constraint beyond the rank. Returns −1 if out
- * of memory. */
+ * absent, or in all velocities if `found` is NULL. If the rank is below m, sets *rest to a constraint that does not
+ * increase the rank. Returns −1 if out of memory. */
 static int generic_rank(const hamel_equations *e, const occurrence *found, size_t *rest) {
-    const double tolerance = 1e-9; /* random values: a smaller pivot is a rounding error with near certainty */
+    const double tolerance = 1e-9; /* entries are of order 1: a smaller pivot is almost certainly a rounding error */
     hamel_system *s = e->system;
     arena scratch;
     arena_init(&scratch, s->limits->memory);
@@ -146,7 +151,8 @@ static void describe_occurrence(const hamel_system *s, size_t i, const occurrenc
         text_buffer_printf(out, "the constraint `%s`", s->constraints[at->where].name);
 }
 
-/* Reports a constraint that cannot be solved for the velocity of an absent coordinate. */
+/* Adds the error that `constraint` cannot be solved for the velocity of an absent coordinate. Returns the status of the
+ * error. */
 static hamel_status refuse_chaplygin(const hamel_equations *e, size_t constraint, const occurrence *found) {
     hamel_system *s = e->system;
     size_t first, count = pattern_row(&e->A, (int32_t)constraint, &first), shown = 0;
@@ -168,7 +174,7 @@ static hamel_status refuse_chaplygin(const hamel_equations *e, size_t constraint
     return status;
 }
 
-/* Returns the first occurrence of each coordinate, in the system's memory, or NULL after adding an error. */
+/* Returns an array of n first occurrences, allocated in the system's memory, or NULL after adding an error. */
 static occurrence *all_occurrences(hamel_equations *e) {
     absences all = {.e = e};
     occurrence *found = arena_alloc(e->system->memory, e->n, sizeof *found);

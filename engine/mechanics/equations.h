@@ -80,7 +80,7 @@ typedef struct hamel_equations {
 
     graph_node *nonideal;      /* n: prescribed reaction C of nonideal constraints; NULL if all constraints are ideal */
     graph_node *momentum_rate; /* n: p' without reactions, ∂L/∂q + Q; NULL unless the formulation uses momenta */
-    bool *independent;         /* n: whether the velocity must not be dependent; NULL except in Chaplygin's equations */
+    bool *independent;         /* n: true if q'_i must not be dependent; NULL except in Chaplygin's equations */
     bool *cyclic;      /* n: whether a constant momentum replaces the velocity; NULL except in Routh's equations */
     graph_node *terms; /* terms of L if M and Q follow from these terms alone; otherwise NULL */
     size_t term_count;
@@ -113,8 +113,8 @@ bool lagrange_add_term(hamel_equations *e, graph_node term);
 hamel_status quasi_velocities_derive(hamel_equations *e, bool (*add_others)(hamel_equations *e),
                                      bool (*add_rotors)(hamel_equations *e)) HAMEL_CHECKED;
 
-/* boltzmann_hamel.c: fills `transitivity` for the rows of the constraints. If `quasi` is filled, also for the rows of the
- * user's quasi-velocities. Lagrange's equations must have been derived. */
+/* boltzmann_hamel.c: fills `transitivity` for the rows of the constraints. If `quasi` is filled, also fills it for the
+ * rows of the description's quasi-velocities. Lagrange's equations must have been derived. */
 hamel_status boltzmann_hamel_coefficients(hamel_equations *e) HAMEL_CHECKED;
 
 /* chaplygin.c: sets absent[i] for the coordinates that no energy or force contains. If `from_constraints` is true, no
@@ -164,8 +164,8 @@ graph_node energies_need_momentum(const hamel_equations *e, graph_node node, con
  * of the description. */
 typedef struct hamel_observed {
     graph_node *outputs, *invariants, *checks;
-    /* T for the reports about impulses, or the energy T2 − T0 + V of a lagrangian, which has the same jumps as T2.
-     * GRAPH_NONE if no event has impulses or if these energies are not defined. */
+    /* The energy in reports about impulses: T, or T2 − T0 + V if the description contains a lagrangian. At an impulse
+     * T2 − T0 + V jumps as T2 does. GRAPH_NONE if no event has impulses or if these energies are not defined. */
     graph_node kinetic;
 } hamel_observed;
 
@@ -173,8 +173,8 @@ typedef struct hamel_observed {
  * checked. Errors are added to the system's error. */
 hamel_status outputs_bind(hamel_observed *out, hamel_system *s, const hamel_equations *e);
 
-/* percussions.c: binds the percussions of an event and sets the fields momenta, momentum_rows, momentum_columns and
- * momentum_count of *at. Returns false after adding an error. */
+/* percussions.c: binds the percussions of an event and sets momenta, momentum_rows, momentum_columns and momentum_count
+ * of `at`, which are allocated in the system's memory. Returns false after adding an error. */
 bool percussions_bind(hamel_system *s, system_event *at, const loop_scope *scope, const system_quantities *quantities);
 
 /* --- pattern helpers (equations.c) --------------------------------------------------------------------------------- */

@@ -26,9 +26,10 @@ enum { DENSE_MOST = 500 }; /* number of coordinates up to which a dense matrix o
  *
  *     E_I + Σ_D b_DI E_D = Q_I + Σ_D b_DI Q_D,     q'_D = Σ_I b_DI q'_I + b_D      Papastavridis 3.3.20 and Intro 3.8
  *
- * They are Maggi's equations whose quasi-velocities are the independent velocities q'_I. If a constraint is not linear
- * in the velocities, b_DI is ∂q'_D/∂q'_I. b is computed numerically at each state (engine/dynamics/velocity_basis.h),
- * where D is chosen again if its velocities are no longer determined. */
+ * They are Maggi's equations with the independent velocities q'_I as quasi-velocities. If a constraint is not linear in
+ * the velocities, b_DI is ∂q'_D/∂q'_I. Runs compute the coefficients b numerically at each state
+ * (engine/dynamics/velocity_basis.h). If the constraints no longer determine the velocities q'_D accurately, other
+ * dependent coordinates are chosen. */
 
 /* clang-format off */
 const formulation formulation_lagrange = {

@@ -12,7 +12,7 @@ typedef enum solver_kind {
     SOLVER_LEAST_REACTION, /* pseudo-inverse in the metric of M⁻¹; redundant constraints need no special treatment */
     SOLVER_LEAST_CONSTRAINT, /* ½ (q'' − a)ᵀM (q'' − a) → min over A q'' = b */
     SOLVER_PROJECTION,       /* Φᵀ(M q'' − Q) = 0 in quasi-velocities or independent velocities q'_I */
-    SOLVER_TRANSITIVITY      /* the same projection, computed with Hamel's (Voronets', Chaplygin's) coefficients */
+    SOLVER_TRANSITIVITY /* Φᵀ(M q'' − Q) = 0, computed with Hamel's coefficients (or Voronets', Chaplygin's) */
 } solver_kind;
 
 /* The variables that are integrated together with q (engine/dynamics/variables.h). */

@@ -17,7 +17,7 @@ static graph_node coefficient_of(const hamel_equations *e, int32_t c, int32_t i)
     return at->direction ? at->direction[i] : entry_of(e, c, i);
 }
 
-/* Returns A_c · x, or D_c · x of a servo-constraint, where x has one node for each coordinate, such as the velocities. */
+/* Returns A_c · x, or D_c · x if c is a servo-constraint. x[n] has one node for each coordinate. */
 static graph_node row_times(const hamel_equations *e, int32_t c, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -41,7 +41,7 @@ static graph_node ideal_reaction(const hamel_equations *e, int32_t i) {
     return sum;
 }
 
-/* Returns the sum of the reactions λ D_i of servo-constraints, which are not ideal. */
+/* Returns the part of the reaction on q_i that servo-constraints exert, Σ λ_c D_ci. */
 static graph_node servo_reaction(const hamel_equations *e, int32_t i) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -65,7 +65,7 @@ static bool has_nonideal(const hamel_equations *e) {
 }
 
 /* Returns Gauss's function ½ (q'' − a)ᵀ M (q'' − a), where a are the accelerations without constraints (Papastavridis
- * A94). M (q'' − a) is the total reaction Q^c, so Gauss's function is ½ Q^c·(q'' − a). */
+ * A94). M (q'' − a) is the sum Q^c of all reactions, so Gauss's function is ½ Q^c·(q'' − a). */
 static graph_node gauss_function(const hamel_equations *e) {
     graph *g = e->system->graph;
     for (size_t c = 0; c < e->system->constraint_count; c++) {
@@ -90,9 +90,9 @@ static graph_node gauss_function(const hamel_equations *e) {
 }
 
 /* Returns ½ (M q'' − Q − C)ᵀ M⁻¹ (M q'' − Q − C), half of Udwadia's function G_ni (2000, eq. 15). C is the prescribed
- * reaction of nonideal constraints, including friction. In the motion, M q'' − Q − C is the part Aᵀλ of the reactions
- * that does no virtual work. The symbols with indices n + i represent M⁻¹Aᵀλ. Multipliers of sticking friction belong
- * to C. */
+ * reaction of nonideal constraints, including friction. Along the motion, M q'' − Q − C is the part Aᵀλ of the
+ * reactions that does no virtual work. The symbols SYMBOL_FREE with indices n + i represent M⁻¹Aᵀλ. The multipliers of
+ * sticking friction are omitted, because they belong to C. */
 static graph_node gauss_function_of_nonideal(const hamel_equations *e) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -105,7 +105,7 @@ static graph_node gauss_function_of_nonideal(const hamel_equations *e) {
     return graph_mul(g, graph_number(g, 0.5), sum);
 }
 
-/* Returns L = T − V, or the lagrangian of the description. */
+/* Returns L: T − V, or the lagrangian of the description. On failure, adds an error and returns GRAPH_NONE. */
 static graph_node lagrangian_of(const hamel_equations *e) {
     size_t count;
     graph *g = e->system->graph;
@@ -205,7 +205,7 @@ static bool bind_restitutions(hamel_system *s, system_event *at, const loop_scop
     return at->restitutions != NULL;
 }
 
-/* Rejects integrals in the expressions of events. */
+/* Adds an error if an expression of an event contains an integral over time. */
 static void reject_integral(hamel_system *s, graph_node node, const char *pointer) {
     if (node < 0 || !(graph_depends(s->graph, node) & GRAPH_DEPENDS(SYMBOL_INTEGRAL))) return;
     (void)hamel_fail(s->error, HAMEL_INVALID, pointer, 0, "events must not depend on integrals over time");

@@ -1,4 +1,4 @@
-/* percussions.c — generalized impulses of given percussions.
+/* percussions.c — derives the generalized impulses of the percussions in events.
  *
  * A percussion F at a point r acts on the coordinate q_i with the generalized impulse F·∂r/∂q_i, the impulsive limit of
  * the generalized force (Papastavridis, Analytical Mechanics, ch. 4). */
@@ -6,12 +6,13 @@
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
 
-/* Adds F ∂r/∂q_i for one component F that acts along r, as row `row` of `p`. */
+/* Adds the entries F ∂r/∂q_i, i < n, of one component F to row `row` of `p`. r is the quantity along which F acts.
+ * Returns false if out of memory. */
 static bool add_component(hamel_system *s, matrix_pattern *p, int32_t row, graph_node force, graph_node r) {
     graph *g = s->graph;
     const int32_t *support;
     size_t count = graph_support(g, r, SYMBOL_COORDINATE, &support);
-    int32_t *list = arena_alloc(s->memory, count, sizeof *list); /* copied: new nodes invalidate the support */
+    int32_t *list = arena_alloc(s->memory, count, sizeof *list); /* a copy, because graph_partial may move `support` */
     if (!list) return false;
     if (count > 0) memcpy(list, support, count * sizeof *list);
     for (size_t i = 0; i < count; i++) {

@@ -83,8 +83,8 @@ static bool is_mass_free_of_velocities(const hamel_model *model) {
     return true;
 }
 
-/* Adds an error if velocities jump although the momenta are not linear in them. M (v⁺ − v⁻) is then not the change of
- * the momenta. */
+/* Sets events.quadratic. If an event has impulses or percussions, adds an error unless M is free of velocities.
+ * Otherwise M (v⁺ − v⁻) would not be the change of the momenta. */
 static hamel_status check_quadratic(hamel_model *model) {
     model->events.quadratic = is_mass_free_of_velocities(model);
     for (size_t i = 0; i < model->events.count && !model->events.quadratic; i++) {

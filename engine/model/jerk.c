@@ -1,4 +1,4 @@
-/* jerk.c — the program of the right-hand sides of the equations for third derivatives (dynamics/jerk.h). */
+/* jerk.c — compiles the right-hand sides of the equations for q''' (engine/dynamics/jerk.h). */
 #include "engine/model/model.h"
 
 #include <assert.h>

@@ -93,8 +93,8 @@ typedef struct model_event {
     size_t impulse_count;
     const int32_t *impulses; /* constraints that act impulsively */
     size_t percussion_count;
-    /* momentum_count generalized impulses of percussions, at at_momentum in the outputs of `jumps`: entry k is the part
-     * of percussion momentum_rows[k] that acts on the coordinate momentum_columns[k] */
+    /* momentum_count generalized impulses of percussions, from at_momentum on in the outputs of `jumps`. Impulse k is
+     * the part of percussion momentum_rows[k] that acts on the coordinate momentum_columns[k] */
     size_t momentum_count, at_momentum;
     const int32_t *momentum_rows, *momentum_columns;
     bool named_gain; /* whether the system's warnings already name a restitution above 1 */
@@ -112,8 +112,9 @@ static inline bool model_event_acts(const model_event *e) {
     return e->set_count > 0 || model_event_strikes(e) || e->activate_count > 0 || e->deactivate_count > 0;
 }
 
-/* Returns Appell's type, 1 to 4, of a constraint that acts during the impulses of an event, from whether it acts before
- * and after the event (Papastavridis, Analytical Mechanics, ch. 4, Table 1; engine/simulate/impact.h). */
+/* Returns Appell's type, 1 to 4, of a constraint that acts during the impulses of an event. `before` and `after` are
+ * true if the constraint acts before and after the event (Papastavridis, Analytical Mechanics, ch. 4, Table 1;
+ * engine/simulate/impact.h). */
 static inline int model_impact_type(bool before, bool after) {
     return (before ? 1 : 2) + (after ? 0 : 2);
 }
@@ -209,27 +210,28 @@ typedef struct model_continuity {
 } model_continuity;
 
 /* A program of (t, q, q', q'', λ, free accelerations) for quasi-velocities, outputs, invariants, checks and h, in this
- * order. It also reads the integrals of observed expressions. */
+ * order. The program also reads q''', reactions and integrals over time. */
 typedef struct model_observation {
     struct program *program;
     /* output_count includes the quasi-velocities, which come first */
     size_t output_count, invariant_count, check_count, count;
     bool needs_free; /* whether observed expressions, integrands or events contain free accelerations */
-    /* Program of the integrands of the observed integrals, with the inputs of the observation program except integrals;
-     * NULL if there are none. integral_pointers: JSON Pointers of the expressions that contain the integrals. */
+    /* Program of the integrands of integrals over time, integral_count outputs; NULL without integrals. It has the
+     * inputs of the observation program except q''' and integrals. integral_pointers[k] is the JSON Pointer of an
+     * expression that contains integral k. */
     struct program *integrands;
     size_t integral_count;
     const char **integral_pointers;
-    /* Right-hand sides of the equations for q''' (dynamics/jerk.h): n + m; NULL if not observed. */
+    /* Right-hand sides of the equations for q''' (engine/dynamics/jerk.h), n + m outputs; NULL if no observed
+     * expression contains q'''. */
     struct program *jerk;
     const char **pointers; /* JSON Pointer of each observed expression */
     model_invariant *invariants;
     model_check *checks;
 } model_observation;
 
-/* `roots` and `jumps` have the inputs of the observation program. The inputs of `nonsmooth` and `kinetic` are (t, q,
- * q'). Empty
- * programs are NULL.
+/* `roots` and `jumps` have the inputs of the observation program except q''' and integrals. The inputs of `nonsmooth`
+ * and `kinetic` are (t, q, q'). A program without outputs is NULL.
  *   roots       root functions of the events, then arguments of the nonsmooth operators
  *   jumps       rates of the root functions (0 if unknown), then assigned values, restitutions and generalized impulses of events
  *   kinetic     hamel_observed.kinetic
@@ -265,7 +267,7 @@ struct hamel_model {
     model_dynamics dynamics;
     model_friction friction;
     model_transitivity *transitivity; /* NULL if the formulation does not need it */
-    const bool *independent; /* n: whether the velocity must not be dependent; NULL except in Chaplygin's equations */
+    const bool *independent;          /* n: true if q'_i must not be dependent; NULL except in Chaplygin's equations */
     model_momenta momenta;
     model_continuity continuity;
     model_observation observation;
@@ -306,8 +308,8 @@ hamel_status model_compile_observed(hamel_model *model, const hamel_equations *e
 /* settings.c: fills model->settings from the description; errors are added to the system's error. */
 hamel_status settings_resolve(hamel_model *model, const hamel_description *d);
 
-/* jerk.c: if observed expressions contain third derivatives, compiles the equations for them. `e` must contain the
- * residuals with branch symbols. */
+/* jerk.c: if observed expressions contain q''', compiles observation.jerk. In the residuals of `e`, branch symbols must
+ * replace nonsmooth operators. Adds an error if q''' is not available. */
 hamel_status model_compile_jerk(hamel_model *model, const hamel_equations *e) HAMEL_CHECKED;
 
 /* sensitivities.c. Finds the inputs and, unless there are other errors, differentiates the parameters and initial

@@ -164,7 +164,7 @@ hamel_status model_resolve_observed(hamel_model *model, const hamel_description 
     return model->system->error->status;
 }
 
-/* Compiles the integrands. The pointers are copied, because the caller may free the description. */
+/* Compiles the integrands. The JSON Pointers are copied, because the caller may free the description. */
 static hamel_status compile_integrands(hamel_model *model) {
     hamel_system *s = model->system;
     model_observation *to = &model->observation;

@@ -230,7 +230,7 @@ static hamel_status look_at_events(const hamel_model *model) {
     const unsigned multipliers = GRAPH_DEPENDS(SYMBOL_MULTIPLIER);
     if (depends(model->events.roots, GRAPH_DEPENDS(SYMBOL_FREE)) ||
         depends(model->events.jumps, GRAPH_DEPENDS(SYMBOL_FREE)))
-        return refuse_sensitivities(model, "/events", "gauss() and gauss_nonideal() have no derivatives",
+        return refuse_sensitivities(model, "/events", "derivatives of gauss() and gauss_nonideal() are not supported",
                                     "use another function for the event");
     m->unique_only = m->unique_only || depends(model->events.roots, multipliers) ||
                      depends(model->events.jumps, multipliers) || model->friction.count > 0 ||
@@ -255,7 +255,7 @@ static hamel_status look_at_reactions(const hamel_model *model) {
 static hamel_status look_at_integrals(const hamel_model *model) {
     if (model->observation.integral_count == 0) return HAMEL_OK;
     return refuse_sensitivities(model, model->observation.integral_pointers[0],
-                                "integrals over time have no derivatives", "remove the integral");
+                                "derivatives of integrals over time are not supported", "remove the integral");
 }
 
 static hamel_status look_at_outputs(const hamel_model *model, const hamel_observed *o) {
@@ -265,9 +265,11 @@ static hamel_status look_at_outputs(const hamel_model *model, const hamel_observ
         unsigned needs = graph_depends(s->graph, o->outputs[i]);
         if (needs & GRAPH_DEPENDS(SYMBOL_FREE))
             return refuse_sensitivities(model, s->outputs[i].pointer,
-                                        "gauss() and gauss_nonideal() have no derivatives", "remove this output");
+                                        "derivatives of gauss() and gauss_nonideal() are not supported",
+                                        "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_JERK))
-            return refuse_sensitivities(model, s->outputs[i].pointer, "rates of accelerations have no derivative",
+            return refuse_sensitivities(model, s->outputs[i].pointer,
+                                        "derivatives of rates of accelerations are not supported",
                                         "remove this output");
         if (needs & GRAPH_DEPENDS(SYMBOL_MULTIPLIER)) m->unique_only = true;
     }

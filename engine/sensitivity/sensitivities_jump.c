@@ -254,8 +254,9 @@ void sensitivities_assign(sensitivities *w, const model_event *event, double *co
             s[k][event->targets[i]] = w->jump->assigned[(event->at_set + i) * w->count + k];
 }
 
-/* Sets w->g and w->r to the right-hand sides of the derivative of M x − Aᵀμ = P, A x = −ψ for one input in one lane. In
- * rows with an impulse, −(1 + e) ψ replaces −ψ. The right-hand sides are the terms without δx and δμ. */
+/* Sets w->g and w->r to the right-hand sides of the equations M x − Aᵀμ = P, A x = −ψ, differentiated with respect to
+ * one input, for one lane. For a constraint with an impulse, −(1 + e) ψ replaces −ψ. The right-hand sides contain the
+ * terms without δx and δμ. */
 static void strike_right_side(sensitivities *w, const model_event *event, const sensitivities_impulse *at, size_t lane,
                               size_t input) {
     const hamel_model *model = w->model;

@@ -1,4 +1,4 @@
-/* events.c — assignments and changes of active constraints by events, and the limit on the frequency of events. */
+/* events.c — applies events: sets values, activates and deactivates constraints, and limits the frequency of events. */
 #include "engine/simulate/events.h"
 
 #include "engine/base/tolerances.h"

@@ -16,9 +16,9 @@ typedef struct events {
     double *values;    /* jump_count: outputs of the program `jumps` */
     double *bends, *bend_slack; /* jump_count each: `bends` and `bend_slack` of a motion_state (uncertainty.h) */
     double *before;             /* per event: rate of its root function before the events at the current time */
-    impact_record *record;      /* impulses of the event applied last; NULL if no event has impulses */
-    bool recording;             /* whether events fill `record` */
-    double *scratch;            /* 2n + 2m for impulses, then 3n + count for impact_order.c */
+    impact_record *record;      /* report about the last event; NULL if no event has impulses or percussions */
+    bool recording;             /* true if events_act fills `record` */
+    double *scratch;            /* 2n + 2m numbers for impulses.c, then 3n + count for impact_order.c */
     bool *flags;                /* 2m + event count: m for impulses, the others for impact_order.c */
     double recent[EVENTS_RECENT];
     size_t count;             /* number of times at which events happened */
@@ -44,13 +44,14 @@ void events_bend(events *e, const motion_state *at);
 /* Applies event i to (q, v) and to the discrete state of the dynamics: deactivates constraints, sets values, applies
  * impulses and percussions, then activates constraints. Call events_evaluate first. Fills `record` if `recording` is
  * true. Adds an error in these cases:
- *   - a value, a restitution or a percussion is not finite, or a restitution is negative
- *   - set values violate a constraint, or the state violates an activated constraint
+ *   - an assigned value, a restitution or a percussion is not finite, or a restitution is negative
+ *   - the assigned values violate an active constraint, or the state violates a constraint that the event activates
  *   - the active constraints prevent the change of velocities that an impulse requires
- *   - impulses add energy although no restitution is above 1 */
+ *   - impulses add energy although no restitution is above 1 and the event has no percussions */
 hamel_status events_act(events *e, size_t i, double t, double *q, double *v, hamel_error *error) HAMEL_CHECKED;
 
-/* Applies the impulses and percussions of an event to v (impulses.c). Errors are those of events_act. */
+/* impulses.c: adds to v[n] the changes of the velocities that the impulses and percussions of an event cause. Adds the
+ * errors about impulses and percussions that are listed at events_act. */
 hamel_status impulses_apply(events *e, const model_event *event, double t, const double *q, double *v,
                             hamel_error *error) HAMEL_CHECKED;
 

@@ -1,11 +1,13 @@
-/* hamilton.c — see hamilton.h.
+/* hamilton.c — evaluates the first variation of the action for random virtual displacements (hamilton.h).
  *
- * A random function η(t) gives the virtual displacement δq = P η. P = 1 − A⁺A projects onto A δq = 0. The derivative of
- * the projection along the motion follows from dA/dt (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413, eq. 4.11):
+ * The virtual displacement is δq = P η for a random function η(t). P = 1 − A⁺A is the orthogonal projection onto the
+ * null space of A. Its derivative along the motion is −d(A⁺A)/dt (Golub & Pereyra, SIAM J. Numer. Anal. 10 (1973) 413,
+ * eq. 4.11):
  *
  *   d(A⁺A)/dt = Y + Yᵀ,    Y = A⁺ (dA/dt) P
  *
- * The integrals are computed by time_integrals.c. A first run finds the end of the interval, at which η vanishes. */
+ * time_integrals.c computes the integrals. The motion is integrated twice: the first run finds the end of the interval,
+ * which η depends on, and the second run evaluates the integrals. */
 #include "engine/simulate/hamilton.h"
 
 #include "engine/base/random.h"
@@ -18,22 +20,25 @@
 #include <math.h>
 #include <string.h>
 
-/* VARIATIONS: number of random functions. WAVES: number of sines in each. Each function has components along all
- * coordinates, so a few functions suffice. */
+/* VARIATIONS: number of random functions η. WAVES: number of sines in each component of η. Every η has random
+ * components along all coordinates, so each of them reveals an error of the equations with probability 1; the others
+ * guard against small components. */
 enum { VARIATIONS = 5, WAVES = 3 };
-/* A change of a velocity at an event counts as a jump if it exceeds its tolerance by this factor. Smaller changes are
- * within the errors of the integration. */
+/* A change of q or q' at an event counts as a jump if it exceeds the tolerance rtol max |q, q'| + atol by this factor.
+ * Smaller changes may be errors of the integration. */
 static const double JUMP = 1000;
-/* Relative change of a number that changes the rounding errors of later operations: a few rounding units. */
+/* Largest relative change of a state by change_rounding: 8 rounding units, enough to change the rounding errors of all
+ * later operations. */
 static const double ROUNDING = 8 * DBL_EPSILON;
 
-/* A random function: η_i = Σ_j c_ij sin(jπτ), plus free_i0 + free_i1 τ if it does not vanish at the ends. τ is the time
- * divided by the length of the interval. */
+/* Component i of a random function: η_i = Σ_j c_j sin(jπτ), plus free_0 + free_1 τ if η need not vanish at the ends. τ
+ * runs from 0 at the start of the interval to 1 at its end. */
 typedef struct wave {
     double c[WAVES], free[2];
 } wave;
 
-/* The three kinds of virtual displacements. */
+/* Kinds of displacements: projected and 0 at both ends, projected and arbitrary at the ends, not projected and 0 at
+ * both ends. */
 typedef enum displacement { VANISHING, FREE_ENDS, UNPROJECTED, DISPLACEMENTS } displacement;
 
 typedef struct check {
@@ -46,14 +51,15 @@ typedef struct check {
     hamel_error *error;
     double slowed;
     size_t n, m, rows; /* rows: number of independent active rows of A at the state evaluated last */
-    program *forms;    /* L, ∂L/∂q, ∂L/∂q', Q, A, dA/dt */
+    program *forms;    /* outputs: L, ∂L/∂q, ∂L/∂q', Q, A, dA/dt */
     double *forms_work, *values;
-    wave *waves;           /* VARIATIONS × n */
-    double *Q, *L, *rates; /* m × n: orthonormal rows; m × m: accepted row i is Σ L_ij Q_j; m × n: their dA/dt */
-    double *eta, *eta_rate, *dq, *dv, *work; /* n; work: n + m */
-    double *full;                            /* one row of A */
+    wave *waves; /* VARIATIONS × n */
+    /* accepted rows of A (add_row): A = L Q with orthonormal rows of Q (m × n), L (m × m), and dA/dt (m × n) */
+    double *Q, *L, *rates;
+    double *eta, *eta_rate, *dq, *dv, *work; /* n each; work: n + m */
+    double *full;                            /* n: one row of A */
     time_integrals integrals;
-    double *total, *noise;   /* noise: largest noise of each integrand */
+    double *total, *noise;   /* noise: largest rounding noise of each integrand in the run */
     double ends[VARIATIONS]; /* [∂L/∂q'·δq] for FREE_ENDS */
 } check;
 
@@ -67,7 +73,7 @@ static graph_node lagrangian_node(check *k) {
     return terms ? sum : GRAPH_NONE;
 }
 
-/* Adds the prescribed reactions of nonideal constraints to force[n]: the total reactions minus Aᵀλ. */
+/* Adds the prescribed reactions of nonideal constraints to force[n]. They are the sum of all reactions minus Aᵀλ. */
 static void add_prescribed(check *k, graph_node *force) {
     const hamel_equations *e = &k->equations;
     graph *g = k->model->system->graph;
@@ -108,7 +114,7 @@ static hamel_status compile_forms(check *k) {
 }
 
 static hamel_status create_model(check *k, const hamel_description *d, const hamel_limits *limits) {
-    hamel_description taken = *d; /* outputs would only cost time */
+    hamel_description taken = *d; /* outputs are not needed here and would only cost time */
     taken.outputs.count = taken.invariant_count = taken.check_count = 0;
     taken.simulation.has_record = taken.simulation.certify = taken.simulation.scene = false;
     taken.simulation.sensitivity_count = 0;
@@ -143,7 +149,7 @@ static void draw_waves(check *k) {
     }
 }
 
-/* Sets k->eta and k->eta_rate to variation `number` at time t. */
+/* Sets k->eta[n] and k->eta_rate[n] to random function `number` and its time derivative at t. */
 static void set_eta(check *k, size_t number, bool free_ends, double t) {
     const double pi = 3.14159265358979323846, length = k->to->stop - k->to->start, x = (t - k->to->start) / length;
     for (size_t i = 0; i < k->n; i++) {
@@ -158,7 +164,8 @@ static void set_eta(check *k, size_t number, bool free_ends, double t) {
     }
 }
 
-/* Adds the row of constraint c, in k->full, to the orthonormal rows, unless it is redundant. */
+/* Appends the row of A in k->full to the accepted rows. Returns false if the row depends linearly on the accepted
+ * rows. */
 static bool add_row(check *k) {
     const size_t n = k->n, r = k->rows;
     double *row = k->Q + r * n, *L = k->L + r * k->m, size = sqrt(dense_dot(n, k->full, k->full));
@@ -178,7 +185,7 @@ static bool add_row(check *k) {
     return true;
 }
 
-/* Orthonormalizes the active rows of A at the state evaluated last, and stores dA/dt of the accepted rows. */
+/* Sets k->Q, k->L and k->rates from the gradients of the active constraints at the state evaluated last. */
 static void span_rows(check *k) {
     const hamel_equations *e = &k->equations;
     const double *A = k->values + 1 + 3 * k->n, *rate = A + e->A.count;
@@ -195,7 +202,7 @@ static void span_rows(check *k) {
     }
 }
 
-/* Sets x[n] to x minus its component in the span of the rows. */
+/* Replaces x[n] by P x: subtracts the part of x in the span of the accepted rows. */
 static void project_out(const check *k, double *x) {
     for (int pass = 0; pass < 2; pass++)
         for (size_t r = 0; r < k->rows; r++) {
@@ -204,11 +211,11 @@ static void project_out(const check *k, double *x) {
         }
 }
 
-/* Sets dq = P η and dv = d(P η)/dt. With the accepted rows A = L Q, A⁺ = Qᵀ L⁻¹ and
- * d(A⁺A)/dt η = Qᵀ L⁻¹ A' dq + P A'ᵀ L⁻ᵀ Q η. */
+/* Sets k->dq = P η and k->dv = d(P η)/dt. For the accepted rows A = L Q, A⁺ = Qᵀ L⁻¹ and d(A⁺A)/dt η = Qᵀ L⁻¹ A' dq + P
+ * A'ᵀ L⁻ᵀ Q η, where A' = dA/dt. */
 static void project_eta(check *k) {
     const size_t n = k->n;
-    double *x = k->work, *y = k->work + k->m; /* x: m; y: n */
+    double *x = k->work, *y = k->work + k->m; /* x[m], y[n] */
     memcpy(k->dq, k->eta, n * sizeof *k->dq);
     memcpy(k->dv, k->eta_rate, n * sizeof *k->dv);
     project_out(k, k->dq);
@@ -233,7 +240,7 @@ static void project_eta(check *k) {
 
 /* --- integrands --------------------------------------------------------------------------------------------------- */
 
-/* Changes each number of the state by a few rounding units, with signs that depend on the sample. */
+/* Changes each number of the state evaluated last by a random relative amount up to ROUNDING. `sample` is the seed. */
 static void change_rounding(check *k, int sample) {
     double *const arrays[] = {k->main.q, k->main.a, k->main.lambda}; /* q is followed by v */
     const size_t lengths[] = {2 * k->n, k->n, k->model->m};
@@ -242,7 +249,8 @@ static void change_rounding(check *k, int sample) {
         for (size_t i = 0; i < lengths[j]; i++) arrays[j][i] *= 1 + random_uniform(&seed, -ROUNDING, ROUNDING);
 }
 
-/* Evaluates the forms and the rows at time t of the run, or with other rounding errors if `sample` is not 0. */
+/* Sets k->values to the outputs of k->forms at time t of the run, and updates the accepted rows of A. If `sample` is
+ * not 0, evaluates at a state that change_rounding has changed. */
 static hamel_status evaluate_forms(check *k, double t, int sample) {
     trajectory *l = &k->main;
     hamel_status status = trajectory_evaluate(l, t, k->error);
@@ -259,7 +267,7 @@ static hamel_status evaluate_forms(check *k, double t, int sample) {
     return HAMEL_OK;
 }
 
-/* Sets k->dq and k->dv to a virtual displacement at time t. */
+/* Sets k->dq[n] and k->dv[n] to the displacement of a kind from random function `number`, and to its rate at time t. */
 static void displace(check *k, displacement kind, size_t number, double t) {
     set_eta(k, number, kind == FREE_ENDS, t);
     if (kind != UNPROJECTED) {
@@ -270,7 +278,8 @@ static void displace(check *k, displacement kind, size_t number, double t) {
     memcpy(k->dv, k->eta_rate, k->n * sizeof *k->dv);
 }
 
-/* An integrand_function: L, ∂L/∂q'·q', then the first variation and its scale for each displacement. */
+/* An integrand_function. Its values are L, ∂L/∂q'·q', then for each displacement the integrand of the first variation,
+ * and the root of the sum of squares of its three terms. */
 static hamel_status evaluate_variations(void *context, double t, int sample, double *values, hamel_error *error) {
     check *k = context;
     const size_t n = k->n;
@@ -290,7 +299,7 @@ static hamel_status evaluate_variations(void *context, double t, int sample, dou
     return HAMEL_OK;
 }
 
-/* Adds sign · ∂L/∂q'·δq at time t to the boundary terms. */
+/* Adds sign · ∂L/∂q'·δq at time t to k->ends, for each random function. */
 static hamel_status add_ends(check *k, double t, double sign) {
     hamel_status status = evaluate_forms(k, t, 0);
     for (size_t v = 0; v < VARIATIONS && status == HAMEL_OK; v++) {
@@ -318,7 +327,8 @@ static hamel_status start_run(check *k) {
     return status == HAMEL_OK ? trajectory_start(l, &options, k->error) : status;
 }
 
-/* Applies the pending events. Sets *changed to whether positions, velocities or active constraints have jumped. */
+/* Applies the pending events. Sets *changed to true if a position or velocity has jumped, or if the set of active
+ * constraints has changed. */
 static hamel_status pass_events(check *k, bool *changed, bool *terminated) {
     trajectory *l = &k->main;
     const model_settings *s = &k->model->settings;
@@ -338,7 +348,7 @@ static hamel_status pass_events(check *k, bool *changed, bool *terminated) {
     return status;
 }
 
-/* Adds the interval up to t to the integrals. */
+/* Continues the integrals up to t, and updates k->noise. */
 static hamel_status integrate_to(check *k, double t) {
     hamel_status status = time_integrals_to(&k->integrals, t, evaluate_variations, k, k->total, k->error);
     for (size_t i = 0; i < k->integrals.count; i++) k->noise[i] = fmax(k->noise[i], k->integrals.noise[i]);
@@ -346,8 +356,8 @@ static hamel_status integrate_to(check *k, double t) {
     return status;
 }
 
-/* Runs to k->to->stop. If `measure` is false, finds the end of the interval instead: the first event that changes the
- * motion. */
+/* Integrates the motion from the start to k->to->stop, or to the first event that changes the motion or ends the run.
+ * k->to->stop is then set to the time of this event. If `measure` is true, also evaluates the integrals. */
 static hamel_status run(check *k, bool measure) {
     trajectory *l = &k->main;
     bool ended = false;
@@ -434,7 +444,7 @@ hamel_status hamel_check_hamilton(hamel_hamilton *out, const hamel_description *
     arena_init(&k.memory, limits ? limits->memory : fallback.memory);
     hamel_status status = create_model(&k, d, limits ? limits : &fallback);
     if (status == HAMEL_OK) status = perform(&k);
-    /* evaluations after a cancellation fail without an error of their own */
+    /* evaluations after a cancellation fail, but add no error */
     if (status != HAMEL_OK && k.model && system_interrupted(k.model->system)) status = k.error->status;
     trajectory_free(&k.main);
     hamel_model_free(k.model);

@@ -1,4 +1,4 @@
-/* impact_record.c — see impact_record.h. */
+/* impact_record.c — fills the report about the impulses of an event, except for the theorems (impact_theorems.c). */
 #include "engine/simulate/impact_record.h"
 
 #include "engine/base/tolerances.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The terms of T that are linear in the velocities are treated as 0 if they are below this fraction of T. Rounding
- * errors are about 1e-16 times the number of terms of T. */
+/* The part of T that is linear in the velocities is treated as 0 if it is below this fraction of T. Rounding errors are
+ * about 1e-16 times the number of terms of T, so the bound allows 1e4 terms. */
 static const double ODD_ROUNDING = 1e-12;
 
 static size_t most_percussions(const hamel_model *model) {
@@ -56,8 +56,8 @@ static bool lists(const int32_t *list, size_t count, size_t c) {
     return i < count;
 }
 
-/* Returns the type of constraint c, which acts during the shock. An event first deactivates constraints, and activates
- * constraints at its end. */
+/* Returns Appell's type, 1 to 4, of the constraint c, which acts during the shock. An event deactivates constraints
+ * before the shock and activates constraints after the shock. */
 static int type_of(const impact_record *r, const model_event *event, size_t c) {
     bool stays = r->before[c] && !lists(event->deactivate, event->deactivate_count, c);
     return model_impact_type(r->before[c], stays || lists(event->activate, event->activate_count, c));
@@ -75,11 +75,11 @@ static bool mark_unique(impact_record *r, const dynamics *k) {
     return good;
 }
 
-/* Lists the constraints that act during the shock. */
+/* Sets r->list to the constraints that act during the shock, except for their impulses. change[n] is v⁺ − v⁻. */
 static void list_constraints(impact_record *r, const dynamics *k, const model_event *event, const double *change) {
     const hamel_model *model = r->model;
     hamel_impact *out = &r->impact;
-    double *rates = r->multipliers; /* A (v⁺ − v⁻); overwritten by the caller */
+    double *rates = r->multipliers; /* A (v⁺ − v⁻); the caller sets r->multipliers afterwards */
     memset(rates, 0, model->m * sizeof *rates);
     sparse_block_multiply(&model->dynamics.A, k->values, 1, change, rates);
     out->constraint_count = 0;
@@ -113,7 +113,8 @@ static double kinetic(const impact_record *r, const dynamics *k, const double *v
     return out;
 }
 
-/* Sets the energies and the work, and returns true if T has terms linear in the velocities. */
+/* Sets has_energy, the kinetic energies and `work` of the report. Returns true if T has terms linear in the
+ * velocities. */
 static bool note_energies(impact_record *r, const dynamics *k) {
     hamel_impact *out = &r->impact;
     size_t n = r->model->n;

@@ -1,25 +1,26 @@
-/* impact_theorems.c — theorems on the energy and on the extrema of impulsive motion (Papastavridis, Analytical
- * Mechanics, ch. 4; Pars, A Treatise on Analytical Dynamics, ch. 14).
+/* impact_theorems.c — checks theorems on energies and extrema of impulsive motion (Papastavridis, Analytical Mechanics,
+ * ch. 4; Pars, A Treatise on Analytical Dynamics, ch. 14).
  *
- * K(u) = ½ u·M u. P are the generalized impulses of the percussions, e is the restitution, and a fixed constraint has
- * an equation A v = 0 without terms that are independent of the velocities. T has no terms linear in the velocities,
- * except for Kelvin's and Robin's theorems. The equations M (v⁺ − v⁻) = P + Aᵀ Λ and A v⁺ = −e A v⁻ imply:
+ * K(u) = ½ u·M u. P are the generalized impulses of the percussions, and e is the restitution. A constraint is fixed if
+ * its equation A v = 0 has no term that is independent of the velocities. T must not have terms linear in the
+ * velocities, except in Kelvin's and Robin's theorems. The equations M (v⁺ − v⁻) = P + Aᵀ Λ and A v⁺ = −e A v⁻ imply:
  *
- *   Carnot, first     no percussions; all constraints are fixed and of the types 1 and 2, without restitution:
+ *   Carnot, first     no percussions; all constraints are fixed, of the types 1 and 2, and without restitution:
  *                     T⁻ − T⁺ = K(v⁻ − v⁺), because v⁺·Aᵀ Λ = 0
- *   Carnot, second    the percussions have no power at v⁻ (an explosion); v⁻ satisfies all constraints, which are fixed:
+ *   Carnot, second    the percussions have no power at v⁻ (an explosion); all constraints are fixed, and v⁻ satisfies
+ *                     them:
  *                     T⁺ − T⁻ = K(v⁺ − v⁻), because v⁻·(P + Aᵀ Λ) = 0
- *   Carnot, third     no percussions; the constraints are fixed and share the restitution e:
+ *   Carnot, third     no percussions; all constraints are fixed; those that v⁻ violates share the restitution e:
  *                     T⁻ − T⁺ = (1 − e)/(1 + e) K(v⁻ − v⁺)
- *   Kelvin            percussions; all constraints are of type 1. Among the velocities u that satisfy the constraints
- *                     and have the same components F·v⁺ along the percussions F, v⁺ minimizes K(u − v⁻). For a system
- *                     at rest, this is T.
- *   Bertrand–Delaunay percussions; fixed constraints of the types 1 and 2. K(v⁺) is larger than for the same
- *                     percussions with an additional fixed constraint.
- *   Robin             Among the velocities u with the same constraint rates A u = A v⁺, v⁺ minimizes
- *                     K(u − v⁻) − P·(u − v⁻). Up to a constant this is Gauss's function of impulsive motion.
+ *   Kelvin            percussions; all constraints are of type 1. v⁺ minimizes K(u − v⁻) among the velocities u that
+ *                     satisfy the constraints and F·u = F·v⁺ for each percussion F. If v⁻ = 0, K(u − v⁻) is T.
+ *   Bertrand–Delaunay percussions; fixed constraints of the types 1 and 2, without restitution. K(v⁺) is not smaller
+ *                     than K(u), where u are the velocities after the same percussions with an additional fixed
+ *                     constraint.
+ *   Robin             v⁺ minimizes K(u − v⁻) − P·(u − v⁻) among the velocities u with A u = A v⁺. This function is
+ *                     Gauss's function of impulsive motion plus a constant.
  *
- * Minima and maxima are compared with random alternatives. */
+ * Minima and maxima are compared with values at random alternatives (ALTERNATIVES). */
 #include "engine/base/random.h"
 #include "engine/base/tolerances.h"
 #include "engine/linear/rank_qr.h"
@@ -30,10 +31,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Velocities are compared with this number of random alternatives. For minima, these are pairs v⁺ ± x. Each pair is a
- * tenth as far from v⁺ as the pair before it, because a slope at v⁺ is visible only near v⁺. */
+/* Number of random alternatives for one theorem. For minima, the alternatives are pairs v⁺ ± x. Each pair is a tenth as
+ * far from v⁺ as the preceding pair: if v⁺ is not the minimum, a smaller value may exist only near v⁺. */
 enum { ALTERNATIVES = 8 };
-/* Theorems on extrema need dense matrices, so they are omitted for more coordinates. */
+/* Theorems on extrema need dense n × n matrices. With more coordinates, these theorems are omitted. */
 enum { MOST_COORDINATES = 100 };
 /* Values are treated as equal if their difference is below this fraction of the sum of the absolute values of their
  * terms. Rounding errors are about 1e-16 times the condition number of the impulse equations, as for GAIN_ROUNDING in
@@ -43,27 +44,28 @@ static const double THEOREM_ROUNDING = 1e-10;
 typedef struct theorems {
     impact_record *r;
     const dynamics *k;
-    double scale;         /* sum of the absolute values of the terms of K(v⁻), K(v⁺) and K(v⁺ − v⁻) */
-    double lost;          /* K(v⁺ − v⁻) */
-    bool fixed, agreeing; /* whether all constraints are fixed, and all restitutions that matter agree */
-    bool kept;            /* whether v⁻ satisfies all constraints */
-    double e;             /* the common restitution */
-    int highest, all;     /* highest type; all: bits 1 << type of the types that occur */
-    size_t n, rows;       /* rows: number of constraints of the shock */
+    double scale;     /* sum of the absolute values of the terms of K(v⁻), K(v⁺) and K(v⁺ − v⁻) */
+    double lost;      /* K(v⁺ − v⁻) */
+    bool fixed;       /* true if all constraints are fixed */
+    bool agreeing;    /* true if all constraints that v⁻ violates have the same restitution */
+    bool kept;        /* true if v⁻ satisfies all constraints of the shock */
+    double e;         /* the common restitution */
+    int highest, all; /* highest type that occurs; all: sum of 1 << type over the types that occur */
+    size_t n, rows;   /* rows: number of constraints of the shock */
     arena memory;
-    double *basis, *x, *y, *z; /* basis: null space of the rows, n × freedoms; x, y, z: n each */
+    double *basis, *x, *y, *z; /* basis: find_freedoms, n × freedoms; x, y, z: scratch, n each */
     rank_qr qr;
     size_t freedoms;
 } theorems;
 
-/* Sets y = M x, and returns x·y. */
+/* Sets y[n] = M x and returns x·M x. */
 static double multiply_mass(const theorems *w, const double *x, double *y) {
     memset(y, 0, w->n * sizeof *y);
     sparse_block_multiply_symmetric(&w->r->model->dynamics.M, w->k->values, 1, x, y);
     return dense_dot(w->n, x, y);
 }
 
-/* Returns ½ Σ |x_i M_ij x_j|. */
+/* Returns ½ Σ |x_i M_ij x_j|, the scale of the rounding errors of K(x). */
 static double magnitude_of(const theorems *w, const double *x) {
     double sum = 0;
     memset(w->y, 0, w->n * sizeof *w->y);
@@ -84,7 +86,8 @@ static void add(theorems *w, const char *name, double actual, double other, size
 
 /* --- hypotheses --------------------------------------------------------------------------------------------------- */
 
-/* Sets the properties of the constraints from their rates ψ⁻ = A v⁻ + f. A constraint is fixed if f = 0. */
+/* Sets w->fixed, agreeing, kept, e, highest and all from the rates ψ⁻ = A v⁻ + f of the constraints. A constraint is
+ * fixed if f = 0. */
 static void look_at_constraints(theorems *w) {
     const impact_record *r = w->r;
     const sparse_block *A = &r->model->dynamics.A;
@@ -134,8 +137,8 @@ static void check_carnot(theorems *w) {
 
 /* --- extrema ------------------------------------------------------------------------------------------------------ */
 
-/* Sets the basis of the velocities x with A x = 0 for the constraints of the shock and, if `struck`, F·x = 0 for the
- * percussions F. Returns false if out of memory. */
+/* Sets w->basis and w->freedoms to a basis of the velocities x with A x = 0 for the constraints of the shock. If
+ * `struck` is true, x also satisfies F·x = 0 for the percussions F. Returns false if out of memory. */
 static bool find_freedoms(theorems *w, bool struck) {
     const impact_record *r = w->r;
     const sparse_block *A = &r->model->dynamics.A;
@@ -155,7 +158,7 @@ static bool find_freedoms(theorems *w, bool struck) {
     return true;
 }
 
-/* Sets x to a random combination of the basis with K(x) = size² K(v⁺ − v⁻). */
+/* Sets x[n] to a random linear combination of the basis, scaled to K(x) = size² K(v⁺ − v⁻). */
 static void draw(theorems *w, uint64_t *seed, double size, double *x) {
     memset(x, 0, w->n * sizeof *x);
     for (size_t j = 0; j < w->freedoms; j++) {
@@ -166,7 +169,8 @@ static void draw(theorems *w, uint64_t *seed, double size, double *x) {
     for (size_t i = 0; i < w->n && own > 0; i++) x[i] *= size * sqrt(w->lost / own);
 }
 
-/* Returns K(v⁺ + x − v⁻) − P·(v⁺ + x − v⁻), without the second term if `struck`. Overwrites w->y and w->z. */
+/* Returns the function that v⁺ minimizes, at v⁺ + x: K(v⁺ + x − v⁻) if `struck` is true (Kelvin), otherwise K(v⁺ + x −
+ * v⁻) − P·(v⁺ + x − v⁻) (Robin). Overwrites w->y and w->z. */
 static double function_at(const theorems *w, const double *x, bool struck) {
     const impact_record *r = w->r;
     for (size_t i = 0; i < w->n; i++) w->z[i] = r->after[i] + x[i] - r->v[i];
@@ -174,7 +178,7 @@ static double function_at(const theorems *w, const double *x, bool struck) {
     return struck ? value : value - dense_dot(w->n, r->momentum, w->z);
 }
 
-/* Compares the function of Kelvin's theorem (`struck`) or Robin's theorem with its values at other velocities. */
+/* Checks Kelvin's theorem (`struck` is true) or Robin's theorem. Returns false if out of memory. */
 static bool check_minimum(theorems *w, const char *name, bool struck) {
     uint64_t seed = 1;
     double least = INFINITY, *x = w->x;
@@ -193,9 +197,9 @@ static bool check_minimum(theorems *w, const char *name, bool struck) {
     return true;
 }
 
-/* Solves the problem with the same percussions and the additional constraint c·u = 0 in the null space of the other
- * constraints: u = Z y, H y = Zᵀ (M v⁻ + P) + γ Zᵀc, with H = Zᵀ M Z = L Lᵀ. Returns K(u). g and b are scratch of length
- * freedoms. */
+/* Computes the velocities u after the shock with the additional constraint c·u = 0, in the null space Z of the
+ * constraints: u = Z y, H y = Zᵀ (M v⁻ + P) + γ Zᵀc, with H = Zᵀ M Z = L Lᵀ. Returns K(u). g[freedoms] and b[freedoms]
+ * are scratch. */
 static double constrained_energy(theorems *w, const double *L, const double *c, double *g, double *b) {
     const impact_record *r = w->r;
     size_t f = w->freedoms, n = w->n;

@@ -1,4 +1,4 @@
-/* impulses.c — impulses of constraints and given percussions at an event. */
+/* impulses.c — computes the jump of the velocities by the impulses and percussions of an event. */
 #include "engine/simulate/events.h"
 
 #include "engine/base/tolerances.h"
@@ -40,7 +40,8 @@ static double energy_gain(const dynamics *k, const model_event *event, const dou
     return fabs(sum) > GAIN_ROUNDING * size ? sum : 0;
 }
 
-/* Sets momentum[n] to the generalized impulses of the percussions. */
+/* Sets momentum[n] to the sum of the generalized impulses of all percussions. Adds an error if an impulse is not
+ * finite. */
 static hamel_status add_percussions(const events *e, const model_event *event, double t, double *momentum,
                                     hamel_error *error) {
     memset(momentum, 0, e->model->n * sizeof *momentum);
@@ -54,7 +55,8 @@ static hamel_status add_percussions(const events *e, const model_event *event, d
     return HAMEL_OK;
 }
 
-/* Adds the error that the right-hand sides of redundant rows contradict each other. */
+/* Adds the error that no velocities satisfy the equations of redundant constraints after the impulses. target[m] are
+ * the required changes of the constraint rates. */
 static hamel_status fail_blocked(const events *e, const model_event *event, double t, const double *target,
                                  hamel_error *error) {
     dynamics *k = e->dynamics;
@@ -82,15 +84,16 @@ static hamel_status fail_blocked(const events *e, const model_event *event, doub
     return HAMEL_INTEGRATION;
 }
 
-/* Computes the change of v by the simultaneous impulses of an event. P are the generalized impulses of the percussions.
- * Each impulse acts on a constraint c with Newton's restitution e_c, and all active constraints k remain satisfied:
+/* Sets change[n] to v⁺ − v⁻ and multipliers[m] to Λ for the simultaneous impulses of an event. momentum[n] is P, the
+ * generalized impulses of the percussions. target[m] is scratch. Each impulse acts on a constraint c with Newton's
+ * restitution e_c, and all active constraints k remain satisfied:
  *
  *     M (v⁺ − v⁻) = P + Aᵀ Λ,   A_k v⁺ + f_k = 0,   A_c v⁺ + f_c = −e_c (A_c v⁻ + f_c).
  *
  * f are the terms without velocities (moving constraints), and Λ are the multipliers integrated over the impact.
- * Configuration and impressed forces do not change during the impact. The equation M (v⁺ − v⁻) = P + Aᵀ Λ holds for
- * persisting and new constraints (Papastavridis, Analytical Mechanics, ch. 4). Active constraints that are not linear
- * in the velocities act with their gradient before the impulse. */
+ * Configuration and impressed forces do not change during the impact. The equation M (v⁺ − v⁻) = P + Aᵀ Λ applies to
+ * constraints that persist and to constraints that act during the shock only (Papastavridis, Analytical Mechanics, ch.
+ * 4). Active constraints that are not linear in the velocities act with their gradient before the impulse. */
 static hamel_status solve_jump(events *e, const model_event *event, double t, const double *momentum, double *target,
                                double *change, double *multipliers, hamel_error *error) {
     dynamics *k = e->dynamics;
@@ -103,7 +106,8 @@ static hamel_status solve_jump(events *e, const model_event *event, double t, co
     return status == HAMEL_INCOMPATIBLE ? fail_blocked(e, event, t, target, error) : status;
 }
 
-/* Replaces v by the velocities after the impulses. Sets *gain to the energy that the impulses of the constraints add. */
+/* Replaces v[n] by the velocities after the impulses. Sets *gain to the energy that the impulses of the constraints
+ * add, without the work of percussions and of moving constraints. */
 static hamel_status solve_impulses(events *e, const model_event *event, double t, const double *q, double *v,
                                    double *gain, hamel_error *error) {
     dynamics *k = e->dynamics;
@@ -142,7 +146,8 @@ static hamel_status strike_constraints(events *e, const model_event *event, doub
     return status == HAMEL_NO_MEMORY ? hamel_out_of_memory(error) : status;
 }
 
-/* Energy that a percussion or a restitution above 1 adds is intended by the user and is not an error. */
+/* An energy gain is an error only if the event has no percussions and no restitution above 1, because the user intends
+ * the energy that these add. */
 hamel_status impulses_apply(events *e, const model_event *event, double t, const double *q, double *v,
                             hamel_error *error) {
     bool adds_energy;

@@ -473,7 +473,7 @@ const char *integrator_method(const integrator *w) {
 
 hamel_status integrator_interpolate(integrator *w, double t, double *q, double *v, double *work, hamel_error *error) {
     bool here = t == w->t || w->previous == w->t, direct = !here && w->plain && !w->model->dynamics.energy_rate;
-    double *dense = direct && v == q + w->n ? q : w->dense; /* copies take as long as a short interpolation */
+    double *dense = direct && v == q + w->n ? q : w->dense; /* a copy takes as long as a short interpolation */
     const double *y = here ? w->y : dense;
     assert(here || (t >= w->previous && t <= w->t));
     w->evaluating_dense = true;

@@ -65,8 +65,8 @@ static bool take_member(vec8_run *a, int k) {
     return true;
 }
 
-/* Starts members in free lanes. Sets started[k] to whether lane k receives a member. Returns false if no lane receives
- * one. */
+/* Starts members in free lanes. Sets started[k] to true if lane k receives a member. Returns false if none of the lanes
+ * receives a member. */
 static bool take_members(vec8_run *a, bool *started) {
     bool any = false;
     for (int k = 0; k < VEC8_SIZE; k++) {

@@ -1,4 +1,4 @@
-/* time_integrals.c — see time_integrals.h. */
+/* time_integrals.c — adaptive quadrature in time by Gauss's and Kronrod's rules (time_integrals.h). */
 #include "engine/simulate/time_integrals.h"
 
 #include <assert.h>
@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Points and weights of Kronrod's rule on [−1, 1] (Piessens et al., QUADPACK, 1983, routine qk15). Points with odd
- * index are those of Gauss's rule. */
+/* Points and weights of Kronrod's rule on [−1, 1] (Piessens et al., QUADPACK, 1983, routine qk15). The middle and the
+ * points with odd index, ±POINT[1], ±POINT[3] and ±POINT[5], are the points of Gauss's rule. */
 enum { PAIRS = 7, POINTS = 2 * PAIRS + 1 };
-static const size_t MIDDLE = POINTS - 1; /* row of w->points at the middle of the interval */
+static const size_t MIDDLE = POINTS - 1; /* index of the row of w->points for the middle of the interval */
 static const double POINT[PAIRS] = {0.99145537112081263921, 0.94910791234275852453, 0.86486442335976907279,
                                     0.74153118559939443986, 0.58608723546769113029, 0.40584515137739716691,
                                     0.20778495500789846760};
@@ -19,12 +19,13 @@ static const double KRONROD[PAIRS + 1] = {0.022935322010529224964, 0.06309209262
 static const double GAUSS[PAIRS / 2 + 1] = {0.12948496616886969327, 0.27970539148927666790, 0.38183005050511894495,
                                             0.41795918367346938776};
 
-/* LEVELS: bound on halvings of one step. The shortest interval is then 1e-12 of the step, which bounds the error at a
- * jump. MOST: bound on the intervals of one step. A jump needs 80. An integrand that needs more varies thousands of
- * times in one step. */
+/* LEVELS: maximum number of times that an interval is halved. The shortest interval is then 1e-12 of the step, which
+ * bounds the error at a jump. MOST: maximum number of intervals in one step, 50 times the 80 intervals that a jump
+ * needs. An integrand that needs more than MOST intervals varies thousands of times in one step. */
 enum { LEVELS = 40, MOST = 4000 };
 
-/* Seven samples of a noise underestimate its largest value, by less than this factor. */
+/* Factor from the largest of seven noise samples to a bound on the noise. A factor that is too large only ends the
+ * halving earlier, at an error of NOISE_SAFETY times the noise. */
 static const double NOISE_SAFETY = 10;
 
 typedef struct interval {
@@ -44,8 +45,8 @@ bool time_integrals_create(time_integrals *w, arena *memory, size_t count, doubl
     return !memory->failed;
 }
 
-/* Evaluates the functions at the points. Rows 2k and 2k + 1 of w->points are at −POINT[k] and POINT[k]; the last row is
- * at the middle. */
+/* Sets w->points to the values of the functions at the 15 points of an interval. Rows 2k and 2k + 1 belong to −POINT[k]
+ * and POINT[k], and the last row to the middle. */
 static hamel_status evaluate_points(const time_integrals *w, interval at, integrand_function *f, void *context,
                                     hamel_error *error) {
     double centre = 0.5 * (at.from + at.to), half = 0.5 * (at.to - at.from);
@@ -57,8 +58,9 @@ static hamel_status evaluate_points(const time_integrals *w, interval at, integr
     return status;
 }
 
-/* Estimates the rounding noise of the functions, such as that of an acceleration that is 0. Raises w->noise to the
- * largest change caused by other rounding errors, times a safety factor. Call after evaluate_points. */
+/* Estimates the rounding noise of the functions: an acceleration that is exactly 0, for example, is computed as noise.
+ * Raises w->noise[i] to NOISE_SAFETY times the largest difference between two evaluations of function i with different
+ * rounding errors. Call after evaluate_points. */
 static hamel_status estimate_noise(const time_integrals *w, interval at, integrand_function *f, void *context,
                                    hamel_error *error) {
     for (size_t k = 0; k < PAIRS; k++) {
@@ -71,9 +73,9 @@ static hamel_status estimate_noise(const time_integrals *w, interval at, integra
     return HAMEL_OK;
 }
 
-/* Sets w->part[i] to the integral of function i by Kronrod's rule, and *size to that of its absolute value. Returns the
- * error estimate of QUADPACK: the difference between the rules, raised to the power that was found there to match the
- * error of Kronrod's rule, and at least the rounding error. */
+/* Sets w->part[i] to the integral of function i by Kronrod's rule, and *size to the integral of its absolute value.
+ * Returns the error estimate of QUADPACK (routine qk15): a power 1.5 of the scaled difference between the rules, which
+ * approximates the error of Kronrod's rule, but at least the rounding error. */
 static double apply_rules(const time_integrals *w, size_t i, double half, double *size) {
     double middle = w->points[MIDDLE * w->count + i];
     double kronrod = KRONROD[PAIRS] * middle, gauss = GAUSS[PAIRS / 2] * middle,
@@ -97,13 +99,13 @@ static double apply_rules(const time_integrals *w, size_t i, double half, double
 
 static hamel_status fail_too_fast(double t, hamel_error *error) {
     (void)hamel_fail(error, HAMEL_INTEGRATION, "", 0,
-                     "near t = %.9g the integrand of an integral varies too fast for the steps", t);
-    hamel_suggest(error, "set simulation.max_step, or remove the integral");
+                     "near t = %.9g an integrand varies too fast to be integrated over one step", t);
+    hamel_suggest(error, "set a small simulation.max_step, or remove the integral");
     return HAMEL_INTEGRATION;
 }
 
-/* Applies the rules to an interval. If `first` is true, the interval is the whole step. Returns true if the rules agree
- * for all functions. */
+/* Applies both rules to an interval. If `first` is true, the interval is the whole step, whose integrals of absolute
+ * values are stored in w->size. Returns true if the error estimates of all functions are within their bounds. */
 static bool agrees(const time_integrals *w, interval at, bool first) {
     bool good = true;
     for (size_t i = 0; i < w->count; i++) {

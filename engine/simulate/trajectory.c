@@ -1,4 +1,5 @@
-/* trajectory.c — steps of a trajectory, and handling of events. trajectory_state.c evaluates the states between steps. */
+/* trajectory.c — takes the steps of a trajectory and applies events. trajectory_state.c evaluates states between
+ * steps. */
 #include "engine/simulate/trajectory_int.h"
 
 #include "engine/base/tolerances.h"

@@ -20,14 +20,14 @@ struct trajectory {
 
     /* The state evaluated last, after projection onto the constraints. */
     double t, *q, *v;           /* q and v are one array of length 2n */
-    double *a, *lambda, *free;  /* a[n], lambda[m], free[2n] (dynamics_free_accelerations) */
+    double *a, *lambda, *free;  /* a[n]: q''; lambda[m]; free[2n]: result of dynamics_free_accelerations */
     double *observed;           /* values of the observation program */
-    time_integrals integrals;   /* integrals of observed expressions, up to the end of the steps before the last one */
-    double *integral;           /* values of these integrals at t */
-    double *integrand_work;     /* workspace of the integrands; NULL without integrals */
-    double *kept;               /* 4n + 2m: a state, while the integrands are evaluated at other states */
+    time_integrals integrals;   /* integrals over time, up to the start of the last step or to a later event */
+    double *integral;           /* integral_count: values of these integrals at t */
+    double *integrand_work;     /* workspace of the program observation.integrands; NULL without integrals */
+    double *kept;               /* 4n + 2m: copy of the state evaluated last, during the evaluation of integrands */
     double *unprojected;        /* 2n: q and v before the projection */
-    bool has_dynamics;          /* whether the dynamics program was evaluated at this state */
+    bool has_dynamics;          /* true if the dynamics program was evaluated at this state */
     equation_residual residual; /* residual of the equations of motion when they were last verified */
     long verified_steps;        /* number of steps at that time */
     double work, event_work;    /* W, and the part of W that events have added */

@@ -1,4 +1,4 @@
-/* trajectory_int.h — declarations shared by trajectory.c and trajectory_state.c. */
+/* trajectory_int.h — functions of trajectory_state.c that only trajectory.c calls. */
 #pragma once
 
 #include "engine/simulate/trajectory.h"
@@ -9,5 +9,5 @@ motion_state trajectory_state(const trajectory *l);
 /* Evaluates the state in q, v at l->t, as trajectory_evaluate does after the interpolation. */
 hamel_status trajectory_evaluate_here(trajectory *l, hamel_error *error) HAMEL_CHECKED;
 
-/* Adds the rest of the last step, up to the reach of the trajectory, to the integrals. */
+/* Advances l->integrals to the reach of the trajectory, the end of the last step or a pending event. */
 hamel_status trajectory_advance_integrals(trajectory *l, hamel_error *error) HAMEL_CHECKED;

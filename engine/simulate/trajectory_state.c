@@ -1,7 +1,8 @@
 /* trajectory_state.c — evaluation of states between steps.
  *
  * Interpolated states violate the constraints slightly. A copy of each interpolated state is projected and output; the
- * integration is not affected. Integrals over time are computed in each step from such states. */
+ * integration is not affected. The integrands of integrals over time are evaluated at states that are interpolated and
+ * projected in this way. */
 #include "engine/simulate/trajectory_int.h"
 
 #include "engine/base/tolerances.h"
@@ -16,7 +17,8 @@
 /* If a velocity exceeds its previous maximum by this factor, the energy tolerance is evaluated again. The kinetic part
  * of the tolerance is quadratic in the velocities, so it grows at most by a factor of 1.44 between two evaluations. */
 static const double GROWN = 1.2;
-/* Relative change of a number that changes the rounding errors of later operations: a few rounding units. */
+/* Relative change of a state by change_rounding: 8 rounding units, enough to change the rounding errors of all later
+ * operations. */
 static const double ROUNDING = 8 * DBL_EPSILON;
 
 motion_state trajectory_state(const trajectory *l) {
@@ -24,7 +26,8 @@ motion_state trajectory_state(const trajectory *l) {
         l->t, l->q, l->v, l->a, l->lambda, l->free, l->events.values, l->events.bends, l->events.bend_slack};
 }
 
-/* Returns the inputs of the observation program at the state evaluated last. */
+/* Returns the inputs of the observation program at `at`, the state evaluated last, including the integrals over
+ * time. */
 static program_inputs observed_inputs(const trajectory *l, const motion_state *at) {
     program_inputs in = motion_inputs(l->dynamics, at);
     in.values[SYMBOL_INTEGRAL] = l->integral;
@@ -178,14 +181,14 @@ static bool needs_motion(const trajectory *l) {
            model->observation.jerk || reads_motion(model->observation.program);
 }
 
-/* Returns true if a row or check needs the dynamics program. Without constraints, and if velocities are the states of
- * the integration, rows that do not need the motion need only the outputs and the energy. */
+/* Returns true if a row or check needs the dynamics program. `motion` is the result of needs_motion. If it is false, a
+ * row of a system without constraints whose states are q and q' needs only the outputs and the energy. */
 static bool needs_dynamics(const trajectory *l, bool motion) {
     return motion || l->model->m > 0 || !l->integrator->plain;
 }
 
-/* Projects the state in q, v at l->t. If `motion` is true, also computes accelerations and multipliers, and sets
- * *between to whether state and accelerations are interpolated. */
+/* Projects the state in l->q, l->v at l->t onto the constraints. If `motion` is true, also computes l->a and l->lambda.
+ * Sets *between to true if state and accelerations are interpolated from both sides of a singular configuration. */
 static hamel_status settle_state(trajectory *l, bool motion, bool *between, hamel_error *error) {
     const hamel_model *model = l->model;
     bool projected = model->settings.projection == HAMEL_PROJECTION_ON && model->m > 0;
@@ -231,13 +234,14 @@ static hamel_status keep_constants(trajectory *l, hamel_error *error) {
     return status == HAMEL_OK ? integrator_keep_constants(l->integrator, l->t, l->q, l->v, error) : status;
 }
 
-/* Changes each number of the state in q, v by a few rounding units, with signs that depend on the sample. */
+/* Multiplies each number in l->q and l->v by 1 ± ROUNDING. The signs depend on `sample`. */
 static void change_rounding(trajectory *l, int sample) {
     for (size_t i = 0; i < 2 * l->model->n; i++)
         l->q[i] *= 1 + ((i * 2654435761u >> sample) & 1 ? ROUNDING : -ROUNDING); /* Knuth's multiplicative hash */
 }
 
-/* An integrand_function: evaluates the integrands at a time within the last step. */
+/* An integrand_function with the trajectory as context: evaluates the program observation.integrands at a time within
+ * the last step. */
 static hamel_status evaluate_integrands(void *context, double t, int sample, double *values, hamel_error *error) {
     trajectory *l = context;
     const model_observation *o = &l->model->observation;
@@ -261,8 +265,8 @@ static hamel_status evaluate_integrands(void *context, double t, int sample, dou
     return HAMEL_OK;
 }
 
-/* Sets l->integral to the integrals up to t, which is within the last step. Keeps the state evaluated last, and the
- * multipliers from which the next iteration for forces starts. */
+/* Sets l->integral[integral_count] to the integrals up to t, which is within the last step. Afterwards restores the
+ * state evaluated last, and the multipliers at which the next iteration for forces starts. */
 static hamel_status integrate_to(trajectory *l, double t, hamel_error *error) {
     const size_t n = l->model->n, m = l->model->m;
     if (l->integrals.count == 0) return HAMEL_OK;

@@ -287,7 +287,7 @@ static bool element_argument(machine *m, const syntax_item *item, const symbol_t
     return hamel_suggest(m->s->error, "did you mean `%s`?", of_joint), false;
 }
 
-/* Quotes the expression at the errors that a function has added since there were `faults` errors. */
+/* Adds the position of `item` and a quotation of the expression to the errors after the first `faults` errors. */
 static void locate_faults(machine *m, const syntax_item *item, size_t faults) {
     if (m->s->error->count == faults) return;
     hamel_relocate(m->s->error, m->pointer, item->column);
@@ -372,7 +372,7 @@ static const char *known_elsewhere(int quantity) {
     return "";
 }
 
-/* Runs integral(e) or time_mean(e), the integral divided by the elapsed time. At the start, time_mean(e) is e. */
+/* Runs integral(e) or time_mean(e): integral(e) divided by the time since the start; at the start, e. */
 static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
     hamel_system *s = m->s;
     graph *g = s->graph;
@@ -386,7 +386,7 @@ static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
     return push_value(m, graph_apply(g, GRAPH_IF, started, graph_div(g, sum, elapsed), e), NULL);
 }
 
-/* Runs a quantity that describes elements: linear_momentum(B, k), ... Elements are bound when outputs are. */
+/* Runs a function of elements, such as linear_momentum(B, k). All elements have been bound before. */
 static bool run_kinematics(machine *m, const syntax_item *item, const machine_value *argument) {
     kinematic_call call = {(syntax_quantity)item->op, {-1, -1}, 0};
     const char *signature = quantity_signature(call.quantity);

@@ -40,7 +40,7 @@ typedef struct machine_value {
 struct system_binder {
     symbol_table quantities;                         /* value = kind + ENTRY_KINDS · index */
     symbol_table coordinates, elements, constraints; /* name → index; elements: index in `located` */
-    symbol_table contacts;                           /* names of rolling joints: index in `contact_list` */
+    symbol_table contacts;                           /* names of rolling joints → index in `contact_list` */
     struct system_contact *contact_list;
     size_t contact_count, contact_capacity;
     symbol_table links; /* names of springs and dampers */
@@ -143,7 +143,8 @@ void binder_add_force(hamel_system *s, int32_t i, graph_node force);
 /* Records a force and the quantity along which the force does work (system_work). */
 void binder_note_work(hamel_system *s, graph_node force, graph_node along, graph_symbol_kind kind);
 
-/* Returns an interaction without vectors. The element `second` may be NULL. */
+/* Returns an interaction of a kind between two elements, with GRAPH_NONE as nodes and `first` and `second` as ends.
+ * `second` may be NULL. */
 system_interaction binder_interaction(hamel_system *s, interaction_kind kind, const struct system_located *first,
                                       const struct system_located *second);
 void binder_add_interaction(hamel_system *s, const system_interaction *interaction);
@@ -203,7 +204,7 @@ bool binder_need_table(hamel_system *s, int32_t table);
 void forces_dissipation(hamel_system *s);
 void forces_given(hamel_system *s); /* binds `generalized_forces` */
 void forces_nonideal(hamel_system *s);
-void servos_lower(hamel_system *s); /* servo.c: call after constraints are bound */
+void servos_lower(hamel_system *s); /* servo.c: binds `direction` of constraints; call after constraints are bound */
 
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */
 graph_node binder_force(hamel_system *s, const hamel_expression *e, const loop_scope *scope);

@@ -1,4 +1,4 @@
-/* contact_motion.c — slip, rolling and pivoting of the bodies of a rolling joint (Papastavridis 1.9.5).
+/* contact_motion.c — contact point, slip, rolling and pivoting velocity of a rolling joint (Papastavridis 1.9.5).
  *
  * The motion of the wheel relative to the surface consists of the slip s of its material at the contact point and the
  * relative angular velocity Ω. With the unit normal n, Ω·n is the pivoting velocity and Ω − (Ω·n) n the rolling

@@ -135,11 +135,11 @@ typedef struct hamel_load {
     hamel_family family;
 } hamel_load;
 
-/* Friction couples of a rolling joint: M ≤ e N, with the lengths e of `rolling` and `pivoting`. */
+/* Friction couples of a rolling joint. A couple M satisfies |M| ≤ e N, with the length e and the normal force N. */
 typedef struct hamel_friction_couples {
     const char *pointer;                /* NULL: no friction couples */
     hamel_expression rolling, pivoting; /* lengths; absent: 0 */
-    hamel_expression regularization;    /* angular speed; absent: 0 */
+    hamel_expression regularization;    /* angular speed w0; absent: 0 */
 } hamel_friction_couples;
 
 typedef struct hamel_joint {
@@ -161,8 +161,8 @@ typedef struct hamel_friction {
     hamel_end on, against;               /* sliding point, and the body or frame of the surface; names NULL: absent */
 } hamel_friction;
 
-/* The direction D of the reaction λ D of a servo-constraint: coefficients of coordinates, a vector at a point, or the
- * sum of both. */
+/* The direction D of the reaction λ D of a servo-constraint, as coefficients of coordinates or as a vector at a point.
+ * If both are present, D is their sum. */
 typedef struct hamel_reaction_direction {
     const char *pointer; /* NULL: the reaction acts along the gradient of the equation */
     hamel_named_list coordinates;
@@ -199,7 +199,7 @@ typedef struct hamel_impulses {
     size_t count;
 } hamel_impulses;
 
-/* A given impulse: a vector at a point, or a generalized impulse on a coordinate. */
+/* An impulse of given magnitude: a vector at a point, or a generalized impulse on a coordinate. */
 typedef struct hamel_percussion {
     const char *pointer;
     hamel_end at;                /* the struck point; its pointer is NULL if absent */
@@ -220,7 +220,7 @@ typedef struct hamel_event {
     hamel_direction direction;
     hamel_named_list set;                  /* "x" or "x'" → the new value */
     hamel_impulses impulses;               /* applied at the instant of the event */
-    hamel_percussions percussions;         /* applied together with `impulses` */
+    hamel_percussions percussions;         /* applied at the same instant as `impulses`, by one system of equations */
     hamel_references activate, deactivate; /* constraints */
     bool terminate;
     hamel_family family;

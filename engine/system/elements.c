@@ -189,7 +189,8 @@ static void name_origin(hamel_system *s, const char *kind, const char *name, siz
         name ? arena_format(s->memory, "%s %s", kind, name) : arena_format(s->memory, "%s %zu", kind, index + 1);
 }
 
-/* Binds the ends of a spring or damper. Sets the interaction that the element adds. */
+/* Binds the ends of a spring or damper. Sets difference[3] to the vector from the second end to the first, and the ends
+ * of `own`. Returns false after adding an error. */
 static bool bind_ends(hamel_system *s, const hamel_link *l, const loop_scope *scope, graph_node difference[3],
                       system_interaction *own) {
     graph *g = s->graph;

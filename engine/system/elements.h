@@ -26,7 +26,7 @@ typedef struct system_located {
     graph_node rotation[9];             /* maps body axes to inertial axes, row by row */
     graph_node omega[3], omega_body[3]; /* angular velocity in inertial and in body axes */
     graph_node mass;                    /* GRAPH_NONE for elements without mass */
-    graph_node inertia[9];              /* moments of inertia about the centre of mass, in body axes */
+    graph_node inertia[9];              /* inertia matrix about the centre of mass, in body axes, row by row */
     bool has_inertia;                   /* true if the description contains the inertia of the body */
     size_t depth;                       /* number of frames and bodies that contain the element */
     graph_node velocity[3]; /* set in deep frames (located.c), otherwise GRAPH_NONE; components in inertial axes in the
@@ -37,7 +37,7 @@ typedef struct system_located {
 typedef struct system_contact {
     const char *name;
     const hamel_joint *joint;
-    int32_t ends[2]; /* elements: the wheel and the surface */
+    int32_t ends[2]; /* indices of the elements: wheel, surface */
     size_t loop_count;
     loop_variable *loops; /* scope of the expressions of the joint */
     graph_node point[3];  /* the contact point */
@@ -106,15 +106,16 @@ void joints_lower(hamel_system *s);   /* binds the equations of joints and of qu
 void events_declare(hamel_system *s); /* call after all constraints are declared (events.c) */
 
 void frictions_lower(hamel_system *s);        /* call after constraints are bound */
-void friction_couples_lower(hamel_system *s); /* friction_couples.c: the same for friction couples of rolling joints */
+void friction_couples_lower(hamel_system *s); /* friction_couples.c: call after constraints are bound */
 void frictions_add_rows(hamel_system *s);     /* call after all other constraints are added */
 
 /* Sets f->coordinates and f->count to the coordinates whose velocities occur in f->slip. Returns false if out of
  * memory. */
 bool friction_find_coordinates(hamel_system *s, system_friction *f);
 
-/* Adds the signed speed of a slip with one component to f->along. A speed whose sign is constant is omitted. The sign
- * of the speed is normalized, so that equal or opposite speeds share a node. Returns false after adding an error. */
+/* Adds the signed speed of a slip that has one component to f->along, unless the sign of the speed is constant. The
+ * sign of the speed is normalized, so that equal or opposite speeds share a node. Returns false after adding an
+ * error. */
 bool friction_add_speed(hamel_system *s, const char *pointer, graph_node speed, system_friction *f);
 
 void warnings_check(hamel_system *s); /* call after the whole description is bound */

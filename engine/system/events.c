@@ -73,7 +73,8 @@ static bool can_strike(hamel_system *s, const hamel_impulse *impulse, int32_t c)
                        "an impulse needs a constraint on positions, or one that is linear in the velocities");
 }
 
-/* Adds the equation of an impulse. Its name is its text, preceded by the name of the event in a family. */
+/* Adds the equation of an impulse as a constraint. The name of the constraint is the text of the equation. In a family,
+ * the name of the event precedes the text. Returns the index of the constraint, or −1 after adding an error. */
 static int32_t add_impulsive_row(hamel_system *s, const system_event *e, const hamel_expression *equation,
                                  const loop_scope *scope) {
     size_t index;
@@ -117,7 +118,8 @@ static bool resolve_impulses(hamel_system *s, system_event *e, const loop_scope 
     return e->impulses != NULL;
 }
 
-/* Sets the quantities along which a vector at a point acts: the inertial coordinates of the point. */
+/* Sets p->along and p->count for a percussion at a point: its components act along the inertial coordinates of the
+ * point. Returns false after adding an error. */
 static bool find_struck_point(hamel_system *s, const hamel_percussion *d, system_percussion *p,
                               const loop_scope *scope) {
     int32_t index = located_end(s, &d->at, scope);
@@ -152,7 +154,8 @@ static bool find_struck_coordinate(hamel_system *s, const hamel_percussion *d, s
     return false;
 }
 
-/* The point of a percussion is the one before the event. */
+/* Rejects events with percussions that also assign a coordinate: the point of a percussion is evaluated before the
+ * assignment. */
 static bool check_percussion_and_set(hamel_system *s, const system_event *e) {
     for (size_t k = 0; k < e->set_count; k++)
         if (e->targets[k] < (int32_t)s->coordinate_count) {
@@ -177,7 +180,8 @@ static bool resolve_percussions(hamel_system *s, system_event *e, const loop_sco
     return e->percussions != NULL;
 }
 
-/* Checks that no servo-constraint acts in an impact. All impulses of reactions act along gradients. */
+/* If the event has impulses or percussions or activates constraints, rejects servo-constraints: impulses of reactions
+ * are computed along gradients only. */
 static bool has_ideal_impact(hamel_system *s, const system_event *e) {
     if (e->described->impulses.count + e->described->percussions.count + e->activate_count == 0) return true;
     for (size_t c = 0; c < s->constraint_count; c++)

@@ -4,9 +4,9 @@
  *   R = cos χ 1 + (1 − cos χ) n nᵀ + sin χ [n×]         Papastavridis 1.10 (Euler, Rodrigues), 0 ≤ χ ≤ π
  *   γ = n tan(χ/2)                                      Gibbs vector
  *
- * All three follow from a multiple (e0, e) of the quaternion of R: tan(χ/2) = |e|/e0. Each of the four rows of the
- * matrix 4 (e0, e)ᵀ(e0, e), whose entries are sums of entries of R, is such a multiple. The row with the largest
- * diagonal is accurate for all angles (Shepperd, J. Guidance Control 1 (1978) 223). */
+ * Angle, axis and Gibbs vector are computed from a multiple (e0, e) of the quaternion of R: tan(χ/2) = |e|/e0. Each row
+ * of the 4 × 4 matrix 4 (e0, e)ᵀ(e0, e) is such a multiple, and its elements are sums of elements of R. The row with
+ * the largest diagonal element is accurate for all angles (Shepperd, J. Guidance Control 1 (1978) 223). */
 #include "engine/system/kinematics.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ static graph_node choose(graph *g, graph_op relation, graph_node x, graph_node y
     return graph_apply(g, GRAPH_IF, graph_binary(g, relation, x, y), yes, no);
 }
 
-/* Computes the matrix 4 (e0, e)ᵀ(e0, e) of the rotation R. */
+/* Sets `out` to the matrix 4 (e0, e)ᵀ(e0, e) for the quaternion (e0, e) of the rotation R (row by row). */
 static void products(graph *g, const graph_node R[9], graph_node out[4][4]) {
     graph_node one = graph_number(g, 1);
     for (size_t i = 0; i < 3; i++) {
@@ -28,7 +28,7 @@ static void products(graph *g, const graph_node R[9], graph_node out[4][4]) {
     out[0][0] = graph_add(g, graph_add(g, one, R[0]), graph_add(g, R[4], R[8]));
 }
 
-/* Computes a positive multiple of the quaternion with e0 ≥ 0. */
+/* Sets out[4] to a positive multiple of the quaternion (e0, e) of the rotation R, with e0 ≥ 0. */
 static void quaternion_of(graph *g, const graph_node R[9], graph_node out[4]) {
     graph_node rows[4][4], pair[2][4], size[2];
     products(g, R, rows);
@@ -42,7 +42,8 @@ static void quaternion_of(graph *g, const graph_node R[9], graph_node out[4]) {
     for (int k = 0; k < 4; k++) out[k] = choose(g, GRAPH_LT, scalar, zero, graph_neg(g, out[k]), out[k]);
 }
 
-/* Computes the rotation of the first element relative to the second, or relative to inertial axes. */
+/* Sets out[4] to a positive multiple of the quaternion of the first element's axes relative to those of the second
+ * element, or to inertial axes. Returns false after adding an error. */
 static bool relative_quaternion(hamel_system *s, const kinematic_call *call, graph_node out[4]) {
     graph *g = s->graph;
     graph_node relative[9];

@@ -1,10 +1,11 @@
 /* friction_couples.c — rolling and pivoting friction of rolling joints (Papastavridis 1.18).
  *
- *     |M_r| ≤ e_r N,   |M_p| ≤ e_p N          couples against the rolling and the pivoting velocity
+ *     |M_r| ≤ e_r N,   |M_p| ≤ e_p N          couples opposite to the rolling and the pivoting velocity
  *
- * N is the normal force of the joint, and the lengths e are the coefficients. A couple is friction whose slip is an
- * angular velocity: −e N w/|w| while w ≠ 0. If w = 0, the contact sticks until the couple that holds it exceeds e N.
- * N is the multiplier of one equation of the joint, so the normal must be a coordinate axis. */
+ * N is the normal force of the joint, and the lengths e_r and e_p are the coefficients. The couple is −e N w/|w| while
+ * the rolling or pivoting velocity w is not 0, so w replaces the slip velocity of Coulomb friction. If w = 0, the
+ * contact sticks until the couple necessary for w = 0 exceeds e N. N is the magnitude of the multiplier of one equation
+ * of the joint, so the normal must be an inertial coordinate axis. */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -12,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the index of the coordinate axis that is parallel to the normal, or −1 after adding an error. */
+/* Returns the index, 0 to 2, of the inertial axis that is parallel to the normal. If the normal is not constant and
+ * parallel to an axis, adds an error and returns −1. */
 static int normal_axis(hamel_system *s, const system_contact *c, const char *pointer) {
     int axis = -1;
     double value;
@@ -20,37 +22,39 @@ static int normal_axis(hamel_system *s, const system_contact *c, const char *poi
         if (!binder_number(s, c->normal[k], &value)) value = NAN;
         if (fabs(value) == 1) axis = k;
         if (value != 0 && fabs(value) != 1) {
-            system_fail(s, pointer, "friction couples need a normal along a coordinate axis that does not move");
-            return hamel_suggest(s->error, "choose inertial axes such that one is normal to the surface"), -1;
+            system_fail(s, pointer, "friction of a rolling joint needs a constant normal along an inertial axis");
+            return hamel_suggest(s->error, "choose the inertial axes such that one of them is normal to the surface"),
+                   -1;
         }
     }
     return axis;
 }
 
-/* Returns the equation whose multiplier is the normal force, or −1 after adding an error. */
+/* Returns the index of the joint's constraint whose multiplier is the normal force, or −1 after adding an error. */
 static int32_t normal_equation(hamel_system *s, const system_contact *c, int axis, const char *pointer) {
     const char *name = arena_format(s->memory, "%s.%d", c->name, axis + 1);
     int32_t index = name ? system_constraint_index(s, name) : -1;
-    if (index < 0) return -1; /* the error has been reported */
+    if (index < 0) return -1; /* an error about the joint has been added */
     if (!graph_is_number(s->graph, s->constraints[index].equation, NULL)) return index;
     system_fail(s, pointer,
                 "the normal force of `%s` is unknown, because no coordinate moves the wheel along the normal", c->name);
-    return hamel_suggest(s->error, "give the position of the wheel a coordinate along the normal"), -1;
+    return hamel_suggest(s->error, "add a coordinate along the normal to the position of the wheel"), -1;
 }
 
 static bool bind_length(hamel_system *s, const hamel_expression *e, const loop_scope *scope, graph_node *out) {
     double value;
     *out = system_bind(s, e, PLACE_ENERGY, scope, SYNTAX_EXPRESSION, NULL);
     if (*out < 0 || !binder_number(s, *out, &value) || value >= 0) return *out >= 0;
-    return system_fail(s, e->pointer, "the length of a friction couple must not be negative, found %.9g", value);
+    return system_fail(s, e->pointer, "the friction length must not be negative, found %.9g", value);
 }
 
-/* Computes the part of the relative angular velocity along the normal, or the part across it. */
+/* Sets slip[3] to the relative angular velocity along the normal (`pivots` is true) or perpendicular to the normal. */
 static void find_spin(hamel_system *s, const system_contact *c, int axis, bool pivots, graph_node slip[3]) {
     for (int k = 0; k < 3; k++) slip[k] = (k == axis) == pivots ? c->spin[k] : graph_number(s->graph, 0);
 }
 
-/* Lists the components of the angular velocity that are 0 while the contact sticks. */
+/* Sets f->along to the components of the angular velocity that are 0 while the contact sticks. Returns false after
+ * adding an error. */
 static bool find_components(hamel_system *s, const char *pointer, system_friction *f) {
     graph_node list[3];
     size_t count = 0;
@@ -66,8 +70,8 @@ static bool find_components(hamel_system *s, const char *pointer, system_frictio
     return true;
 }
 
-/* Adds one couple. The vector `normal` has unit length, so that the normal force is |λ|, and is perpendicular to the
- * slip. */
+/* Adds the rolling or the pivoting couple with the length `e`. f.normal must be perpendicular to f.slip. It has unit
+ * length, so that the normal force is |λ|. */
 static void add_couple(hamel_system *s, const system_contact *c, const hamel_expression *e, bool pivots) {
     const hamel_friction_couples *in = &c->joint->friction;
     loop_scope scope;

@@ -70,7 +70,8 @@ static graph_node without_rounding(const joint_work *w, graph_node f) {
     return graph_number(w->s->graph, 0);
 }
 
-/* Sets the next equation of the joint, and records the force or couple that its multiplier multiplies. */
+/* Sets the next equation f = 0 of the joint, and records `own`, the force or couple that the multiplier of the equation
+ * multiplies. */
 static void equation(joint_work *w, graph_node f, system_interaction own) {
     char name[400];
     snprintf(name, sizeof name, "%s.%d", w->name, w->next++);
@@ -82,14 +83,15 @@ static void equation(joint_work *w, graph_node f, system_interaction own) {
     binder_set_equation(w->s, (size_t)index, without_rounding(w, f));
 }
 
-/* Returns a force along an inertial axis on the first element. */
+/* Returns the interaction "force on the first end along an inertial axis, 0 to 2", which acts at the origin of each
+ * end. */
 static system_interaction force_along_axis(const joint_work *w, int axis) {
     system_interaction own = binder_interaction(w->s, INTERACTION_FORCE, w->a, w->b);
     own.axis = (int8_t)axis;
     return own;
 }
 
-/* Returns a force along `direction`, at the origin of one end. */
+/* Returns the interaction "force on the first end along `direction`" (inertial components), which acts at `point`. */
 static system_interaction force_along(const joint_work *w, const graph_node direction[3], interaction_point point) {
     system_interaction own = binder_interaction(w->s, INTERACTION_FORCE, w->a, w->b);
     memcpy(own.first, direction, sizeof own.first);
@@ -97,7 +99,8 @@ static system_interaction force_along(const joint_work *w, const graph_node dire
     return own;
 }
 
-/* Returns the couple of the equation a·b = const, where a is fixed in the first end and b in the second. */
+/* Returns the interaction of the equation a·b = const, the couple a × b on the first end. a is fixed in the first end,
+ * and b is fixed in the second end. */
 static system_interaction couple_of(const joint_work *w, const graph_node a[3], const graph_node b[3]) {
     system_interaction own = binder_interaction(w->s, INTERACTION_COUPLE, w->a, w->b);
     memcpy(own.first, a, sizeof own.first);
@@ -269,7 +272,8 @@ static int turning(const hamel_system *s, const system_located *e) {
     return !node_vector_is_zero(s->graph, e->omega) + (e->turns && strcmp(e->kind, "body") == 0);
 }
 
-/* Records the contact for contact_slip() and similar functions. `normal` need not have unit length. */
+/* Records the contact of a rolling joint, which contact_point(), contact_slip() and friction couples use. All vectors
+ * have inertial components. `normal` need not have unit length. */
 static void note_contact(const joint_work *w, const graph_node place[3], const graph_node normal[3],
                          const graph_node slip[3], const system_located *wheel, const system_located *surface) {
     hamel_system *s = w->s;
@@ -287,7 +291,7 @@ static void note_contact(const joint_work *w, const graph_node place[3], const g
         own.slip[k] = slip[k];
         own.spin[k] = graph_sub(g, wheel->omega[k], surface->omega[k]);
     }
-    if (binder_find(&b->contacts, w->name) >= 0) return; /* the second use of a name has been reported */
+    if (binder_find(&b->contacts, w->name) >= 0) return; /* an error about the second use of the name has been added */
     if (binder_append(s, &b->contact_list, &b->contact_count, &b->contact_capacity, &own, sizeof own, w->j->pointer))
         (void)binder_declare_element(s, &b->contacts, w->name, b->contact_count - 1, w->j->pointer, "joints");
 }

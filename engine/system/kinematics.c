@@ -1,4 +1,4 @@
-/* kinematics.c — the table of the quantities that describe elements. */
+/* kinematics.c — calls the function that computes a quantity of elements. */
 #include "engine/system/kinematics.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ graph_node kinematics_node(hamel_system *s, const kinematic_call *call) {
     assert(call->quantity >= QUANTITY_OF_ELEMENTS && FUNCTIONS[call->quantity]);
     assert(0 <= call->component && call->component < 3);
     for (int k = 0; k < 2 && call->quantity < QUANTITY_OF_CONTACTS;
-         k++) { /* an element with an error has no position */
+         k++) { /* the position has not been set after an error */
         int32_t index = call->elements[k];
         if (index >= 0 && !s->binder->located[index].ready) return graph_number(s->graph, 0);
     }

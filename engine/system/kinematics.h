@@ -1,6 +1,8 @@
-/* kinematics.h — momenta, finite rotations, poles, screws and paths of elements, as nodes for outputs.
+/* kinematics.h — momenta, finite rotations, poles, screws and paths of elements, as nodes for outputs
+ * and events.
  *
- * Sources are equations of Papastavridis, Analytical Mechanics (P). All vectors have inertial components. */
+ * README.md contains the definitions, and their sources in Papastavridis, Analytical Mechanics. Vectors have inertial
+ * components, except those of finite_rotation.c and of velocity_pole_body(B, k). */
 #pragma once
 
 #include "engine/system/elements.h"
@@ -8,16 +10,17 @@
 /* A call such as angular_momentum(B, k, P). */
 typedef struct kinematic_call {
     syntax_quantity quantity; /* at least QUANTITY_OF_ELEMENTS */
-    int32_t elements[2];      /* indices in `located`, in the order of the arguments; −1: omitted. From
-                               * QUANTITY_OF_CONTACTS on, elements[0] is an index in `contact_list` */
-    int component;            /* 0, 1 or 2 */
+    /* indices of the elements in `located`, in the order of the arguments; −1: omitted. From QUANTITY_OF_CONTACTS on,
+     * elements[0] is an index in `contact_list` */
+    int32_t elements[2];
+    int component; /* 0, 1 or 2 */
 } kinematic_call;
 
-/* Returns the node of the quantity. All elements must be bound. If the quantity does not exist for these elements, adds
- * an error and returns GRAPH_NONE. */
+/* Returns the node of the quantity. All elements must be bound. If the elements cannot have the quantity (for example,
+ * a particle has no angular velocity), adds an error and returns GRAPH_NONE. */
 graph_node kinematics_node(hamel_system *s, const kinematic_call *call);
 
-/* The functions below compute single quantities for kinematics_node, with its contract. */
+/* The following functions compute single quantities. They have the arguments, results and errors of kinematics_node. */
 
 /* --- momenta.c ----------------------------------------------------------------------------------------------------- */
 
@@ -27,8 +30,8 @@ graph_node momenta_center(hamel_system *s, const kinematic_call *call);
 graph_node momenta_total_linear(hamel_system *s, const kinematic_call *call);
 graph_node momenta_total_angular(hamel_system *s, const kinematic_call *call);
 
-/* Computes the angular momentum of a body or particle about its centre of mass. Adds an error and returns false if the
- * moments of inertia are unknown. */
+/* Sets out[3] to the angular momentum of a body or particle about its centre of mass. Adds an error and returns false
+ * if the moments of inertia are unknown. */
 bool momenta_spin(hamel_system *s, const system_located *e, graph_node out[3]);
 
 /* --- finite_rotation.c --------------------------------------------------------------------------------------------- */
@@ -39,8 +42,8 @@ graph_node gibbs_vector_node(hamel_system *s, const kinematic_call *call);
 
 /* --- path.c -------------------------------------------------------------------------------------------------------- */
 
-/* Returns d/dt of a node that may contain accelerations, but no multipliers. If the third derivatives of coordinates
- * are unknown, adds an error and returns GRAPH_NONE. */
+/* Returns d/dt of a node that may contain accelerations, but not multipliers. If the model does not determine q''',
+ * adds an error and returns GRAPH_NONE. */
 graph_node path_rate(hamel_system *s, graph_node node);
 
 graph_node path_jerk(hamel_system *s, const kinematic_call *call);

@@ -1,4 +1,4 @@
-/* latex.c — names of a description in LaTeX. */
+/* latex.c — prints the names and symbols of a description in LaTeX. */
 #include "engine/system/latex.h"
 
 #include <string.h>

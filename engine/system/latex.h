@@ -1,4 +1,4 @@
-/* latex.h — names of a description in LaTeX, for math mode. */
+/* latex.h — prints the names and symbols of a description in LaTeX, for math mode. */
 #pragma once
 
 #include "engine/system/system.h"
@@ -10,5 +10,5 @@ void latex_stem(const char *text, size_t length, text_buffer *out);
 /* Prints a name such as m1, l_max, x[3], J.1 or p_phi. The characters after the first letters become a subscript. */
 void latex_name(const char *name, text_buffer *out);
 
-/* Prints symbols in LaTeX: a graph_namer whose context is the system. */
+/* Prints a symbol in LaTeX: a graph_namer whose `context` is the hamel_system. */
 void system_latex_symbol(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);

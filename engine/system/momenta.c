@@ -1,11 +1,12 @@
-/* momenta.c — linear and angular momentum of bodies, particles and the system.
+/* momenta.c — linear and angular momenta of bodies, of particles and of the system, and the centre of mass.
  *
  *   p = m v_G                              linear momentum
  *   H_P = (r_G − r_P) × m v_G + R I ω'     angular momentum about the point P; v is inertial even if P moves
  *                                          (absolute angular momentum, Papastavridis 1.6, 1.16)
  *
- * G is the centre of mass, I the inertia about G in body axes. Momenta of the system are sums over all bodies and
- * particles. They are refused if energies are also given as expressions, whose momenta have no place in space. */
+ * G is the centre of mass, I is the inertia about G in body axes, and R is the rotation of the body. Momenta of the
+ * system are sums over all bodies and particles. If the description also contains an energy as an expression, momenta
+ * of the system are rejected: the positions of the masses in such an energy are unknown. */
 #include "engine/system/kinematics.h"
 
 #include <assert.h>
@@ -20,7 +21,8 @@ static bool need_mass(hamel_system *s, const system_located *e) {
     return hamel_suggest(s->error, "name a body or a particle"), false;
 }
 
-/* Returns true if the description contains energies as expressions, which may contain masses and inertias. */
+/* Returns true if the description contains a kinetic energy, Lagrangian or acceleration energy as an expression, which
+ * may contain masses and inertias that are not those of elements. */
 static bool has_given_energy(const hamel_system *s) {
     return s->kinetic_given > 0 || s->lagrangian >= 0 || s->acceleration_energy >= 0;
 }
@@ -51,7 +53,7 @@ bool momenta_spin(hamel_system *s, const system_located *e, graph_node out[3]) {
     return true;
 }
 
-/* Computes the angular momentum of e about the position p. */
+/* Sets out[3] to the angular momentum of the body or particle `e` about the position p[3]. */
 static bool angular_about(hamel_system *s, const system_located *e, const graph_node p[3], graph_node out[3]) {
     graph *g = s->graph;
     graph_node arm[3], momentum[3], moment[3], spin[3];

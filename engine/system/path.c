@@ -1,16 +1,17 @@
-/* path.c — rates of accelerations, and the geometry of the path of a point.
+/* path.c — rates of accelerations; jerk, curvature, torsion and Frenet's triad of the path of a point.
  *
  *   d/dt f(t, q, q', q'') = ∂f/∂t + Σ q' ∂f/∂q + q'' ∂f/∂q' + q''' ∂f/∂q''
  *   t = v/|v|,  b = v × a/|v × a|,  n = b × t              Frenet's triad           Papastavridis 1.2, 1.7
  *   curvature |v × a|/|v|³,  torsion (v × a)·j/|v × a|²
  *
- * q''' follows from the derivative of the equations of motion (engine/dynamics/jerk.h). The triad and the torsion do
- * not exist where v × a = 0, and no quantity of the path exists where v = 0. */
+ * q''' is computed from the time derivative of the equations of motion (engine/dynamics/jerk.h). Normal, binormal and
+ * torsion do not exist while v × a = 0. While v = 0, the tangent and the curvature do not exist either. */
 #include "engine/system/kinematics.h"
 
 #include <assert.h>
 
-/* Returns why the equations of motion cannot be differentiated, or NULL. */
+/* Returns the reason why the equations of motion cannot be differentiated, as the end of a sentence with "because", or
+ * NULL if they can be. */
 static const char *reason_against_jerk(const hamel_system *s) {
     const graph *g = s->graph;
     if (s->friction_count > 0) return "of friction, whose force is not differentiable";

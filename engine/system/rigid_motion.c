@@ -5,8 +5,10 @@
  *   screw axis         through r + ω × v/ω², along ω; pitch v·ω/ω²           Papastavridis 1.9
  *   wrench             through r + F × M/F², along F = dp/dt; pitch F·M/F², with M = dH_G/dt
  *
- * The denominators vanish if the body translates (ω = 0, or ω × α = 0) or if no force acts. The quantity then does not
- * exist, its value is not finite, and a run ends with an error that names the expression. */
+ * v, a, ω and α are the velocity and acceleration of the centre of mass, and the angular velocity and acceleration. The
+ * denominators vanish if ω = 0 (velocity pole, screw axis), if ω × α = 0 in space or ω = α = 0 in the plane
+ * (acceleration pole), and if F = 0 (wrench). The value is then not finite, and a run ends with an error that names the
+ * expression. */
 #include "engine/system/kinematics.h"
 
 #include <assert.h>
@@ -28,7 +30,7 @@ graph_node velocity_pole_node(hamel_system *s, const kinematic_call *call) {
     graph_node v[3], own[3];
     if (!e) return GRAPH_NONE;
     if (s->dimension == 3) {
-        system_fail(s, e->pointer, "a body in space has no velocity pole in general");
+        system_fail(s, e->pointer, "the velocity pole exists only in the plane, but positions have three components");
         return hamel_suggest(s->error, "use screw_point(%s, k) and screw_pitch(%s)", e->name, e->name), GRAPH_NONE;
     }
     rates(g, e->position, v);
@@ -39,7 +41,7 @@ graph_node velocity_pole_node(hamel_system *s, const kinematic_call *call) {
     return graph_add(g, e->position[call->component], offset[call->component]);
 }
 
-/* Returns component k of the solution of B x = y by Cramer's rule. B has the columns c. */
+/* Returns component k of the solution x of B x = y by Cramer's rule. c[0], c[1] and c[2] are the columns of B. */
 static graph_node cramer(graph *g, graph_node c[3][3], const graph_node y[3], int k) {
     graph_node cross[3], whole[3];
     node_vector_cross(g, c[(k + 1) % 3], c[(k + 2) % 3], cross);
@@ -47,7 +49,8 @@ static graph_node cramer(graph *g, graph_node c[3][3], const graph_node y[3], in
     return graph_div(g, node_vector_dot(g, y, cross), node_vector_dot(g, c[0], whole));
 }
 
-/* In the plane, with z components set aside: ρ = (ω² a + α e3 × a)/(ω⁴ + α²). */
+/* Returns component k of the acceleration pole relative to the centre of mass in the plane, ρ = (ω² a + α e3 × a)/(ω⁴ +
+ * α²), with the angular velocity w = ω. Component 2 is 0. */
 static graph_node planar_pole(graph *g, graph_node w, graph_node alpha, const graph_node a[3], int k) {
     if (k == 2) return graph_number(g, 0);
     graph_node square = graph_mul(g, w, w);
@@ -79,7 +82,8 @@ graph_node acceleration_pole_node(hamel_system *s, const kinematic_call *call) {
     return graph_add(g, e->position[k], cramer(g, c, minus, k));
 }
 
-/* Returns component k of x × y/x². */
+/* Returns component k of x × y/x². This vector points from the centre of mass to the nearest point of the axis along
+ * x. */
 static graph_node central_offset(graph *g, const graph_node x[3], const graph_node y[3], int k) {
     graph_node cross[3];
     node_vector_cross(g, x, y, cross);
@@ -103,7 +107,8 @@ graph_node screw_pitch_node(hamel_system *s, const kinematic_call *call) {
     return graph_div(g, node_vector_dot(g, v, e->omega), node_vector_dot(g, e->omega, e->omega));
 }
 
-/* Computes the resultant of all forces on a body or particle, and their moment about its centre of mass. */
+/* Sets force[3] and moment[3] to the resultant of all forces on a body or particle and to their moment about its centre
+ * of mass. Returns the element, or NULL after adding an error. */
 static const system_located *wrench_of(hamel_system *s, const kinematic_call *call, graph_node force[3],
                                        graph_node moment[3]) {
     const system_located *e = &s->binder->located[call->elements[0]];

@@ -2,9 +2,9 @@
  *
  *     M q'' = Q + Dᵀλ,   A q'' = b          D: coefficients of the control force, A: gradients of the constraints
  *
- * A control force keeps a servo-constraint. The reaction is λ D_i on coordinate i, not λ ∂f/∂q_i, and does work in virtual
- * displacements. The solvers take W = ∂Q/∂λ into account exactly (engine/linear/kkt.h), so the force λ (D_i − ∂f/∂q_i)
- * is added to Q. */
+ * A servo-constraint f = 0 is satisfied by means of a control force. The reaction on coordinate i is λ D_i instead of λ
+ * ∂f/∂q_i, so the reaction does work in virtual displacements. The difference λ (D_i − ∂f/∂q_i) is added to Q as a
+ * force that depends on λ. The solvers treat such forces exactly, by W = ∂Q/∂λ (engine/linear/kkt.h). */
 #include "engine/system/elements.h"
 #include "engine/system/units.h"
 
@@ -16,7 +16,7 @@ static bool refuse_direction(hamel_system *s, const system_constraint *c, const 
                        c->name, reason);
 }
 
-/* Returns true if the equation contains a function that may jump or have a kink. */
+/* Returns true if f contains a function that may have a jump or a kink. */
 static bool is_nonsmooth(hamel_system *s, graph_node f) {
     static const graph_op ops[] = {GRAPH_ABS,  GRAPH_SIGN, GRAPH_MIN, GRAPH_MAX,  GRAPH_FLOOR,
                                    GRAPH_CEIL, GRAPH_MOD,  GRAPH_IF,  GRAPH_TABLE};
@@ -28,8 +28,9 @@ static bool is_nonsmooth(hamel_system *s, graph_node f) {
     return false;
 }
 
-/* Checks that no impact, prescribed jump, friction or nonideal reaction occurs together with a given direction. All of
- * these are defined by gradients of constraints. */
+/* Adds an error and returns false if c is inactive at the start, if its equation may jump or have a kink, or if the
+ * system has friction or nonideal constraints. Impacts, jumps, friction and nonideal reactions are defined by gradients
+ * of constraints. */
 static bool may_have_direction(hamel_system *s, const system_constraint *c) {
     if (c->inactive) return refuse_direction(s, c, "it is not active from the start");
     if (c->described->nonideal.count || c->described->friction.pointer)
@@ -46,7 +47,7 @@ static bool may_have_direction(hamel_system *s, const system_constraint *c) {
     return true;
 }
 
-/* Adds the coefficients given for coordinates. */
+/* Adds the coefficients of `direction` that are given for coordinates to c->direction. */
 static void bind_coefficients(hamel_system *s, const system_constraint *c, const loop_scope *scope) {
     const hamel_named_list *list = &c->described->direction.coordinates;
     for (size_t k = 0; k < list->count; k++) {
@@ -63,7 +64,7 @@ static void bind_coefficients(hamel_system *s, const system_constraint *c, const
     }
 }
 
-/* Adds the generalized forces F·∂r/∂q_i of the vector F at a point. */
+/* Adds the generalized forces F·∂r/∂q_i of the vector F at the point `on` to c->direction. */
 static void bind_force_direction(hamel_system *s, const system_constraint *c, const loop_scope *scope) {
     const hamel_reaction_direction *d = &c->described->direction;
     graph *g = s->graph;
@@ -83,7 +84,7 @@ static void bind_force_direction(hamel_system *s, const system_constraint *c, co
     }
 }
 
-/* Adds the forces λ (D_i − ∂f/∂q_i). */
+/* Adds the generalized forces λ (D_i − ∂f/∂q_i) of the constraint `index`, and records the work of its reaction. */
 static void redirect(hamel_system *s, size_t index) {
     const system_constraint *c = &s->constraints[index];
     graph *g = s->graph;

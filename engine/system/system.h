@@ -66,7 +66,7 @@ typedef struct system_constraint {
     const char *name, *pointer;
     bool inactive;                            /* inactive in the initial state */
     constraint_order order;                   /* derived from the symbols in the equation */
-    graph_node *direction;                    /* D of the reaction λ D, for each coordinate; NULL: ∂f/∂q */
+    graph_node *direction;                    /* n: direction D of the reaction λ D; NULL: D = ∂f/∂q */
     graph_node equation;                      /* f = lhs − rhs; the constraint is f = 0 */
     const hamel_expression *written;          /* text of f, valid in the scope of `loops` */
     const struct hamel_constraint *described; /* NULL if an element adds the constraint */
@@ -120,8 +120,8 @@ typedef struct system_nonsmooth {
     int32_t next;       /* next operator with the same `written`, or −1 */
 } system_nonsmooth;
 
-/* A given impulse and the quantities along which its components act: the inertial coordinates of the struck point, or
- * one coordinate. */
+/* An impulse of given magnitude. along[k] is the quantity along which component k acts: an inertial coordinate of the
+ * struck point, or the struck coordinate. */
 typedef struct system_percussion {
     const hamel_percussion *described;
     graph_node along[3];
@@ -142,8 +142,8 @@ typedef struct system_event {
     int32_t *impulses; /* indices of the constraints */
     size_t percussion_count;
     system_percussion *percussions;
-    /* The generalized impulses of the percussions: entry k is the part of percussion momentum_rows[k] that acts on the
-     * coordinate momentum_columns[k]. Set by percussions_bind. */
+    /* The generalized impulses of the percussions, set by percussions_bind. momenta[k] is the part of percussion
+     * momentum_rows[k] that acts on the coordinate momentum_columns[k]. */
     size_t momentum_count;
     int32_t *momentum_rows, *momentum_columns;
     graph_node *momenta;
@@ -175,7 +175,7 @@ typedef struct system_work {
     graph_symbol_kind kind; /* kind of the symbols s */
 } system_work;
 
-/* Kinds of mechanical interactions: a force or couple on one element, or a pair of opposite ones on two elements. */
+/* Kinds of mechanical interactions: a force or couple on one element, or opposite forces or couples on two elements. */
 typedef enum interaction_kind {
     INTERACTION_GRAVITY, /* force `strength` · first on ends[0] */
     INTERACTION_LOAD,    /* force first and couple second on ends[0] */
@@ -186,12 +186,13 @@ typedef enum interaction_kind {
     INTERACTION_COUPLE   /* joint: couple first × second on ends[0] */
 } interaction_kind;
 
-/* Where the force of a joint acts on both ends: at the origin of each end, at the origin of one end, or at `second`. */
+/* The point at which the opposite forces of a joint act: the origin of each end, the origin of the first or of the
+ * second end, or the position `second`. */
 typedef enum interaction_point { AT_EACH_ORIGIN, AT_FIRST_ORIGIN, AT_SECOND_ORIGIN, AT_GIVEN_POINT } interaction_point;
 
-/* The interaction that an element or a joint adds. Vectors have inertial components. The multiplier of the constraint
- * multiplies the force or couple of a joint on ends[0]; the one on ends[1] is opposite. Analyses compute the forces from
- * these nodes, so that runs need no further nodes. */
+/* The interaction that an element or a joint adds. Vectors have inertial components. The force or couple of a joint on
+ * ends[0] is the vector given here times the multiplier of the constraint. An opposite force or couple acts on ends[1].
+ * Analyses evaluate the nodes; runs do not. */
 typedef struct system_interaction {
     uint8_t kind, point; /* interaction_kind, interaction_point */
     int8_t axis;
@@ -264,7 +265,8 @@ typedef struct hamel_system {
 
     system_continuous *continuous;
     size_t continuous_count, continuous_capacity;
-    /* integrands of the symbols SYMBOL_INTEGRAL, and JSON Pointers of the expressions that contain the integrals */
+    /* integrands[k] is the integrand of the symbol SYMBOL_INTEGRAL with index k; integral_pointers[k] is the JSON
+     * Pointer of an expression that contains this symbol */
     graph_node *integrands;
     const char **integral_pointers;
     size_t integral_count, integral_capacity, integral_pointer_capacity;
@@ -351,8 +353,8 @@ bool system_interrupted(hamel_system *s);
 /* Returns d/dt of a node along the motion. Records that the node must be continuous, unless the equations are already
  * complete. `what` names the node in messages and must be a static string. */
 graph_node system_rate(hamel_system *s, graph_node node, const char *pointer, const char *what);
-/* Returns the symbol of the integral of a node over the time since the start of the run. Equal integrands share one
- * symbol. On failure, adds an error at `pointer` and returns GRAPH_NONE. */
+/* Returns the symbol that represents the integral of a node over time from the start of the run. Equal integrands have
+ * the same symbol. On failure, adds an error at `pointer` and returns GRAPH_NONE. */
 graph_node system_integral(hamel_system *s, graph_node integrand, const char *pointer);
 /* Records that a node must be continuous, without differentiating it. */
 void system_note_continuous(hamel_system *s, graph_node node, const char *pointer, const char *what);

@@ -304,8 +304,8 @@ static bool is_integral(const graph_cell *cell) {
     return cell->op == GRAPH_IS_SYMBOL && cell->kind == SYMBOL_INTEGRAL;
 }
 
-/* Returns the expression that determines the unit of a parameter without `unit` or of an integral, or GRAPH_NONE for a
- * bare number. */
+/* Returns the expression that determines the unit of a parameter without `unit` or of an integral. Returns GRAPH_NONE
+ * if no expression determines the unit of the node. */
 static graph_node expression_behind(const hamel_system *s, const graph_cell *cell) {
     if (is_integral(cell)) return s->integrands[cell->as.index];
     if (cell->op != GRAPH_IS_SYMBOL || cell->kind != SYMBOL_PARAMETER) return GRAPH_NONE;

@@ -15,7 +15,7 @@ typedef enum unit_rule {
     UNIT_ANY_ONE,     /* any unit, but the expression must be homogeneous */
     UNIT_ENERGY,      /* E */
     UNIT_WORK,        /* E: a force times the quantity along which it acts */
-    UNIT_STRIKE,      /* E: a percussion times the velocity of what it strikes */
+    UNIT_STRIKE,      /* E: a percussion times the velocity of the struck point or coordinate */
     UNIT_POWER,       /* E/s */
     UNIT_ACCELERATED, /* E/s², a Gibbs–Appell function */
     UNIT_FORCE,       /* E divided by the unit of coordinate `index` */

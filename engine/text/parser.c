@@ -166,7 +166,7 @@ static int call_least(const frame *f) {
     return (int)strcspn(quantity_signature((syntax_quantity)f->operation), "om");
 }
 
-/* Returns true if the next argument of a quantity's call is a name. */
+/* Returns true if the signature of the quantity requires a name as the next argument. */
 static bool takes_name(const frame *f) {
     char letter = quantity_signature((syntax_quantity)f->operation)[f->count];
     return letter == 'n' || letter == 'm';

@@ -26,9 +26,10 @@ typedef enum syntax_kind {
     SYNTAX_SUM_END   /* the matching SYNTAX_SUM is `count` items before this item; `count` is the body's length + 1 */
 } syntax_kind;
 
-/* Functions whose arguments are names, or whose results do not depend on the values of the arguments alone. In a
- * signature, n stands for a name, e for an expression, and k for an expression that must be an integer. o stands for an
- * optional integer at the end, m for an optional name at the end. The parser handles sum separately. */
+/* Functions whose arguments are names, or whose results do not depend on the values of the arguments alone. A signature
+ * has one letter for each argument: n for a name, e for an expression, k for an expression that must be an integer. At
+ * the end of a signature, o stands for an optional integer, and m for an optional name. The parser handles sum
+ * separately. */
 /* clang-format off */
 #define SYNTAX_QUANTITY_LIST(X)                      \
     X(DER, "der", "e")                               \
@@ -85,10 +86,11 @@ typedef enum syntax_kind {
     X(CONTACT_PIVOT, "contact_pivot", "n")
 /* clang-format on */
 
-/* Quantities from this one on describe elements: names in their signatures are names of elements, and `k` is a component
- * from 1 to 3. */
+/* The first of the quantities of elements, which are the last quantities of the list. Their names (n, m) are names of
+ * elements, and k is a component from 1 to 3. */
 #define QUANTITY_OF_ELEMENTS QUANTITY_LINEAR_MOMENTUM
-/* The names in quantities from this one on are names of rolling joints. */
+/* The first of the quantities of contacts, which are the last quantities of elements. Their names (n) are names of
+ * rolling joints. */
 #define QUANTITY_OF_CONTACTS QUANTITY_CONTACT_POINT
 
 typedef enum syntax_quantity {
@@ -159,7 +161,7 @@ bool syntax_is_reserved(const char *text, size_t length);
 /* Returns the name of a quantity: "der", "energy", ... */
 const char *quantity_text(syntax_quantity quantity);
 
-/* Returns the signature of a quantity (SYNTAX_QUANTITY_LIST). */
+/* Returns the signature of a quantity, in the letters that SYNTAX_QUANTITY_LIST describes. */
 const char *quantity_signature(syntax_quantity quantity);
 
 /* Returns the names of all functions, for suggestions and --help: a static, NULL-terminated list. */

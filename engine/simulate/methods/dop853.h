@@ -1,8 +1,8 @@
 /* dop853.h — coefficients of an explicit Runge–Kutta method of order 8 in 12 stages. The method has error estimates of
  * orders 5 and 3, and a continuous extension of order 7.
  *
- * The coefficients are those of the program DOP853, rounded to double precision. They are defined here, so that compilers
- * omit the products with zeros when they unroll a sum over the stages.
+ * The coefficients are those of the program DOP853, rounded to double precision. The arrays are defined in this header,
+ * so that compilers can omit products with zeros when they unroll a sum over the stages.
  *
  * The method is by Dormand and Prince, the program by Hairer, Nørsett and Wanner, Solving Ordinary Differential
  * Equations I, Springer 1993, II.5 and II.6. A step costs 12 evaluations, because the last evaluation is also the first
@@ -12,7 +12,7 @@
 /* k_i = f(t + c_i h, y + h Σ_j a_ij k_j). Stage 12 is at the new state; row 12 has the weights of the new state. The
  * three stages after stage 12 serve the continuous extension only. Rows are padded with zeros. */
 enum { DOP853_STAGES = 12, DOP853_ALL = 16, DOP853_ROWS = 4, DOP853_TERMS = 7 };
-enum { DOP853_PAIR = 2 }; /* components that are summed together at the end of a vector */
+enum { DOP853_PAIR = 2 }; /* number of components summed together after the last full block of DOP853_BLOCK */
 enum { DOP853_VECTORS = 3 + DOP853_ALL + DOP853_TERMS }; /* work vectors for one integration */
 
 /* clang-format off */

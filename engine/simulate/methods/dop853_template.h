@@ -15,8 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Unrolls the next loop. In a sum over the stages with constant coefficients, zeros are then omitted by the compiler. A
- * run of one pendulum takes 0.8 times as long, and one of a rolling disk 0.9 times. */
+/* Makes gcc unroll the next loop. The compiler then omits zero coefficients in sums over the stages. With unrolling, a
+ * run of one pendulum takes 0.8 times as long, and a run of a rolling disk 0.9 times as long
+ * (engine/simulate/README.md). */
 #if defined(__GNUC__) && !defined(__clang__)
 #define DOP853_UNROLL _Pragma("GCC unroll 16")
 #else
@@ -53,8 +54,9 @@ static inline DOP853_REAL *DOP853_NAME(_slope)(const DOP853_STATE *d, size_t num
     return d->slopes + number * d->length;
 }
 
-/* Sets out[width] to from + Σ factor_j k_j, j < used, for the components from number i on. at[j] is the position of
- * slope j, and `width` is a compile-time constant of at most DOP853_BLOCK. */
+/* Sets the components i to i + width − 1 of `out` to those of from + Σ factor_j k_j, j < used. Slope k_j begins at
+ * d->slopes + at[j]. If `from` is NULL, the first term is 0. `width` is a compile-time constant of at most
+ * DOP853_BLOCK. */
 static inline __attribute__((always_inline)) void DOP853_NAME(_sum_block)(const DOP853_STATE *d, size_t used,
                                                                           const DOP853_REAL *factor, const size_t *at,
                                                                           size_t i, size_t width,
@@ -89,7 +91,8 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_body)(const D
 static inline void DOP853_NAME(_sum)(const DOP853_STATE *d, const DOP853_REAL *h, const double *c, size_t count,
                                      const DOP853_REAL *from, DOP853_REAL *out);
 
-/* Does the same as DOP853_STATE_sum_block for `rows` sums, without `from`. */
+/* Sets the components i to i + width − 1 of each out[r], r < rows, to those of Σ factor[j][r] k_j, j < used. Slope k_j
+ * begins at d->slopes + at[j]. */
 static inline __attribute__((always_inline)) void DOP853_NAME(_sums_block)(const DOP853_STATE *d, size_t used,
                                                                            DOP853_REAL (*factor)[DOP853_ROWS],
                                                                            const size_t *at, size_t i, size_t width,
