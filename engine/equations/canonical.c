@@ -183,7 +183,7 @@ bool write_canonical(written *w, const char *as) {
         if ((!routh || w->equations.cyclic[i]) && !name_momentum(w, &l, i)) return false;
     if (!solve_momenta(w, &l)) return false;
     if (routh) hold_momenta(w, &l);
-    if (w->form == WRITTEN_EXPLICIT)
+    if (w->form == HAMEL_FORM_EXPLICIT)
         return routh ? explicit_routhian(w, &l)
                      : written_cannot(w, "Hamilton's equations have no explicit form",
                                       "use --formulation lagrange or --formulation routh");

@@ -65,8 +65,13 @@ static const char *free_name(const written *w) {
     return "shared_";
 }
 
-/* Names of the forms that consist of definitions; NULL: the equations of motion. */
-static const char *const form_names[WRITTEN_FORMS] = {[WRITTEN_EXPLICIT] = "explicit form"};
+const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT] = {
+    [HAMEL_FORM_MOTION] = {"motion", "equations of motion"},
+    [HAMEL_FORM_EXPLICIT] = {"explicit", "energy by degree in the velocities, and coefficients of the equations"},
+};
+
+/* Names of the forms in the text; NULL: the equations of motion. */
+static const char *const titles[HAMEL_FORM_COUNT] = {[HAMEL_FORM_EXPLICIT] = "explicit form"};
 
 /* Derives the equations, collects the lines of the form, and prints them to `out`. */
 static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
@@ -105,7 +110,7 @@ static hamel_status no_c_code(const char *name, hamel_error *error) {
 }
 
 /* Writes a form to `to`. */
-static hamel_status write_to(owned_written *to, written_form form, const hamel_description *d, hamel_notation notation,
+static hamel_status write_to(owned_written *to, hamel_form form, const hamel_description *d, hamel_notation notation,
                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_model *model = NULL;
     arena memory;
@@ -113,7 +118,7 @@ static hamel_status write_to(owned_written *to, written_form form, const hamel_d
     arena_init(&memory, limits->memory);
     arena_init(&to->memory, limits->memory);
     text_buffer_init(&text, MOST_TEXT);
-    const char *name = form_names[form];
+    const char *name = titles[form];
     hamel_status status =
         name && notation == HAMEL_NOTATION_C ? no_c_code(name, error) : model_derive(&model, d, limits, poll, error);
     if (status == HAMEL_OK) {
@@ -139,10 +144,8 @@ static hamel_status write_to(owned_written *to, written_form form, const hamel_d
     return status;
 }
 
-/* Implements hamel_write_equations and the functions that write other forms. */
-static hamel_status write_form(hamel_written **out, written_form form, const hamel_description *d,
-                               hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
-                               hamel_error *error) {
+hamel_status hamel_write_form(hamel_written **out, const hamel_description *d, hamel_form form, hamel_notation notation,
+                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_error own = {0};
     const hamel_limits defaults = hamel_limits_default();
     if (!error) error = &own;
@@ -160,12 +163,7 @@ static hamel_status write_form(hamel_written **out, written_form form, const ham
 
 hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return write_form(out, WRITTEN_EQUATIONS, d, notation, limits, poll, error);
-}
-
-hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
-                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return write_form(out, WRITTEN_EXPLICIT, d, notation, limits, poll, error);
+    return hamel_write_form(out, d, HAMEL_FORM_MOTION, notation, limits, poll, error);
 }
 
 bool hamel_entry_is_reaction(const hamel_written_entry *entry) {

@@ -78,7 +78,7 @@ static bool find_mass(explicit_form *f) {
             if (contains_velocities(f, entry))
                 return written_cannot(
                     w, arena_format(w->memory, "the %s is not quadratic in the velocities", f->of->title),
-                    "omit --explicit");
+                    "use --form motion");
             if (!pattern_add(s, &f->M, (int32_t)k, column, entry)) return false;
         }
     }

@@ -62,7 +62,7 @@ static bool machine(written *w) {
 bool write_multipliers(written *w, const char *name) {
     bool done, ideal = !w->equations.nonideal && w->equations.F.count == 0;
     const char *force = ideal ? "Q" : "(Q + C)";
-    if (w->form == WRITTEN_EXPLICIT) return write_explicit_lagrange(w);
+    if (w->form == HAMEL_FORM_EXPLICIT) return write_explicit_lagrange(w);
     if (strcmp(name, "lagrange") == 0)
         done = motion(w);
     else if (strcmp(name, "gauss") == 0)

@@ -445,7 +445,7 @@ bool freedoms_machine(written *w, const freedoms *f) {
 }
 
 bool write_quasi_velocities(written *w, const char *as) {
-    bool maggi = strcmp(as, "maggi") == 0, is_explicit = w->form == WRITTEN_EXPLICIT;
+    bool maggi = strcmp(as, "maggi") == 0, is_explicit = w->form == HAMEL_FORM_EXPLICIT;
     freedoms f = {.reactions = strcmp(as, "kane") != 0 && !is_explicit};
     if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;
     if ((!maggi || is_explicit) && !kinematics(w, &f)) return false;

@@ -37,9 +37,6 @@ typedef struct written_divisor {
     const char *of; /* text that lists the rates in which the divisor occurs */
 } written_divisor;
 
-/* The output of a writer. Forms other than WRITTEN_EQUATIONS define quantities and have no C code. */
-typedef enum written_form { WRITTEN_EQUATIONS, WRITTEN_EXPLICIT, WRITTEN_FORMS } written_form;
-
 typedef struct written {
     arena *memory;
     hamel_model *model; /* the writer adds nodes to its graph */
@@ -51,7 +48,7 @@ typedef struct written {
     const bool *acts;    /* acts[m]: the constraint acts at the initial state; other constraints are omitted */
     graph_node *resting; /* resting[m]: the multiplier, or 0 if the constraint does not act */
     size_t acting;       /* number of constraints that act */
-    written_form form;
+    hamel_form form;
     const char *form_name; /* such as "explicit form"; NULL: the equations of motion */
     const char *law;       /* equation of motion in which the entries of the explicit form occur, or NULL */
     const char *omitted[WRITTEN_PARTS]; /* symbols of parts that are omitted, because the work budget is spent */

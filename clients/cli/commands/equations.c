@@ -1,5 +1,5 @@
-/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C, or their explicit form as text,
- * LaTeX or JSON. */
+/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C, or another form of the equations
+ * as text, LaTeX or JSON. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -19,14 +19,18 @@ static int print_equations(void *context, const cJSON *answer) {
 
 static int write_file(const cli_arguments *arguments) {
     api_analysis_options options = api_analysis_default(API_EQUATIONS);
-    static const char *const explicit_formats[] = {"text", "latex", "json"};
-    size_t format;
-    options.is_explicit = cli_option_value(arguments, "explicit") != NULL;
-    int status = options.is_explicit
-                     ? cli_option_choice(arguments, "format", explicit_formats, 3, &format)
-                     : cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &format);
+    static const char *const form_formats[] = {"text", "latex", "json"};
+    const char *names[HAMEL_FORM_COUNT];
+    size_t form, format;
+    for (size_t k = 0; k < HAMEL_FORM_COUNT; k++) names[k] = hamel_forms[k].name;
+    int status = cli_option_choice(arguments, "form", names, HAMEL_FORM_COUNT, &form);
     if (status != CLI_OK) return status;
-    bool as_json = options.is_explicit && format == 2;
+    options.form = (hamel_form)form;
+    bool is_motion = options.form == HAMEL_FORM_MOTION;
+    status = is_motion ? cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &format)
+                       : cli_option_choice(arguments, "format", form_formats, 3, &format);
+    if (status != CLI_OK) return status;
+    bool as_json = !is_motion && format == 2;
     options.notation = as_json ? HAMEL_NOTATION_TEXT : (hamel_notation)format;
     return cli_analyses(arguments, &options, print_equations, &as_json);
 }
@@ -47,7 +51,7 @@ const cli_command cli_equations = {
         "virtual work of a generalized force is Q times the displacement of its coordinate. With --format c, one\n"
         "function computes the velocities of the state from q', and another function computes the derivatives of\n"
         "the state. The code includes only <math.h>.\n\n"
-        "With --explicit, the kinetic energy T is split into the parts T2, T1 and T0 of degree 2, 1 and 0 in the\n"
+        "With --form explicit, the kinetic energy T is split into the parts T2, T1 and T0 of degree 2, 1 and 0 in the\n"
         "velocities. The output also contains the coefficients of the explicit equations of motion: the mass matrix\n"
         "M, its Christoffel symbols of the first kind Gamma, the gyroscopic matrix G, and the terms c without\n"
         "velocities. Entries that are 0 are omitted. With --formulation routh, the Routhian is split into R2, R1 and\n"
@@ -58,12 +62,13 @@ const cli_command cli_equations = {
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --formulation voronets\n"
         "  hamel equations disk.json --format latex\n"
-        "  hamel equations pendulum.json --explicit --format json\n"
+        "  hamel equations pendulum.json --form explicit --format json\n"
         "  hamel equations disk.json --format c > disk.c\n",
+    .lists_forms = true,
     .options =
         (const cli_option[]){
-            {"format", "NAME", NULL, "print text, latex or c, or json with --explicit (text)"},
-            {"explicit", NULL, NULL, "write the parts of the energy by degree, and coefficients of the equations"},
+            {"format", "NAME", NULL, "print text, latex or c, or json with --form (text)"},
+            {"form", "NAME", NULL, "write this form of the equations, see the list below (motion)"},
             {"formulation", "NAME", "simulation.formulation",
              "use this formulation (lagrange); `hamel run --help` lists them"},
             {"set", "NAME=VALUE", "", "set a parameter whose value occurs in C code or in the equations"},
