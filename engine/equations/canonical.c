@@ -178,6 +178,8 @@ static void hold_momenta(written *w, legendre *l) {
 bool write_canonical(written *w, const char *as) {
     bool routh = strcmp(as, "routh") == 0;
     legendre l = {0};
+    if (w->form != HAMEL_FORM_MOTION && w->form != HAMEL_FORM_EXPLICIT)
+        return written_cannot(w, "momenta replace velocities in this formulation", WRITTEN_BY_LAGRANGE);
     if (!allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if ((!routh || w->equations.cyclic[i]) && !name_momentum(w, &l, i)) return false;

@@ -35,7 +35,8 @@ static const writer_kind writers[] = {
 };
 
 static bool write_as(written *w, const writer_kind *kind) {
-    if (!kind->solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
+    bool solves = kind->solves || (w->form == HAMEL_FORM_JOURDAIN && w->m > 0);
+    if (!solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
     return written_cannot(w,
                           arena_format(w->memory,
                                        "velocities can be solved for %d coordinates at most; the system has %zu",
@@ -68,10 +69,19 @@ static const char *free_name(const written *w) {
 const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT] = {
     [HAMEL_FORM_MOTION] = {"motion", "equations of motion"},
     [HAMEL_FORM_EXPLICIT] = {"explicit", "energy by degree in the velocities, and coefficients of the equations"},
+    [HAMEL_FORM_NIELSEN] = {"nielsen", "Nielsen's equations, from the rate T' of the kinetic energy"},
+    [HAMEL_FORM_TSENOV] = {"tsenov", "Tsenov's equations, from T''"},
+    [HAMEL_FORM_MANGERON_DELEANU] = {"mangeron-deleanu", "equations of Mangeron and Deleanu of order 3, from T'''"},
+    [HAMEL_FORM_JOURDAIN] = {"jourdain", "Jourdain's principle, by the variations of velocities"},
+    [HAMEL_FORM_CENTRAL] = {"central", "central equation, by the rates of momenta"},
 };
 
 /* Names of the forms in the text; NULL: the equations of motion. */
-static const char *const titles[HAMEL_FORM_COUNT] = {[HAMEL_FORM_EXPLICIT] = "explicit form"};
+static const char *const titles[HAMEL_FORM_COUNT] = {
+    [HAMEL_FORM_EXPLICIT] = "explicit form",    [HAMEL_FORM_NIELSEN] = "form of Nielsen",
+    [HAMEL_FORM_TSENOV] = "form of Tsenov",     [HAMEL_FORM_MANGERON_DELEANU] = "form of Mangeron and Deleanu",
+    [HAMEL_FORM_JOURDAIN] = "form of Jourdain", [HAMEL_FORM_CENTRAL] = "central equation",
+};
 
 /* Derives the equations, collects the lines of the form, and prints them to `out`. */
 static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
@@ -84,7 +94,9 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
     w->lines_read = notation != HAMEL_NOTATION_C;
-    bool done = written_prepare(w) && write_as(w, kind) && written_finish(w);
+    bool operators =
+        w->form == HAMEL_FORM_NIELSEN || w->form == HAMEL_FORM_TSENOV || w->form == HAMEL_FORM_MANGERON_DELEANU;
+    bool done = written_prepare(w) && (!operators || write_operators(w)) && write_as(w, kind) && written_finish(w);
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);

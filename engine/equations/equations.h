@@ -8,7 +8,16 @@
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
 
-typedef enum hamel_form { HAMEL_FORM_MOTION, HAMEL_FORM_EXPLICIT, HAMEL_FORM_COUNT } hamel_form;
+typedef enum hamel_form {
+    HAMEL_FORM_MOTION,
+    HAMEL_FORM_EXPLICIT,
+    HAMEL_FORM_NIELSEN,
+    HAMEL_FORM_TSENOV,
+    HAMEL_FORM_MANGERON_DELEANU,
+    HAMEL_FORM_JOURDAIN,
+    HAMEL_FORM_CENTRAL,
+    HAMEL_FORM_COUNT
+} hamel_form;
 
 /* The forms, indexed by hamel_form: the name of the form in options, and one line about its contents. */
 typedef struct hamel_form_entry {

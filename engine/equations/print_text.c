@@ -6,11 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* LaTeX commands for derivatives with respect to time, by order */
+static const char *const derivative_mark[] = {"", "\\dot{", "\\ddot{", "\\dddot{", "\\ddddot{"};
+
 static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const written *w = context;
     text_buffer plain;
-    bool extra = (size_t)index >= w->n;
-    int dots = kind == SYMBOL_VELOCITY ? !extra : kind == SYMBOL_ACCELERATION ? (extra ? 1 : 2) : 0;
+    bool rate_of_extra = kind == SYMBOL_ACCELERATION && (size_t)index >= w->n;
+    int dots = rate_of_extra ? 1 : written_derivative(w, kind, index);
     bool multiplier = kind == SYMBOL_MULTIPLIER;
     text_buffer_init(&plain, 4096);
     if (multiplier)
@@ -22,7 +25,7 @@ static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, te
         latex_name(plain.bytes, out);
         text_buffer_puts(out, "}");
     } else if (plain.bytes) {
-        text_buffer_puts(out, dots == 2 ? "\\ddot{" : dots == 1 ? "\\dot{" : "");
+        text_buffer_puts(out, derivative_mark[dots]);
         latex_name(plain.bytes, out);
         text_buffer_puts(out, dots ? "}" : "");
     }
@@ -58,7 +61,8 @@ static void latex_defined(const written_line *line, text_buffer *out) {
         latex_words(line->defines + stem + 1, strlen(line->defines) - stem - 2, out);
         return;
     }
-    if (prime) text_buffer_puts(out, "\\dot{");
+    size_t primes = prime ? strspn(prime, "'") : 0;
+    text_buffer_puts(out, derivative_mark[primes < 4 ? primes : 4]);
     latex_name(line->defines, out);
     if (prime) text_buffer_puts(out, "}");
 }

@@ -53,6 +53,7 @@ typedef struct written {
     const char *law;       /* equation of motion in which the entries of the explicit form occur, or NULL */
     const char *omitted[WRITTEN_PARTS]; /* symbols of parts that are omitted, because the work budget is spent */
     size_t omitted_count;
+    size_t stride;   /* kinetic_rates.h: names of the third and higher derivatives of q; 0: there are none */
     bool lines_read; /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
@@ -163,6 +164,9 @@ bool written_cannot(written *w, const char *why, const char *hint);
 /* Returns a remark that applies to the whole output, or NULL if there is none. */
 const char *written_remark(const written *w);
 
+/* Returns j if the symbol is the derivative of order j of a coordinate, otherwise 0. */
+int written_derivative(const written *w, graph_symbol_kind kind, int32_t index);
+
 /* Prints the name of a symbol of the description or of an extra symbol: a graph_namer with a `written` as context. */
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out);
 
@@ -216,6 +220,21 @@ typedef struct written_quadratic {
  * Both return false after an error, or if out of memory. */
 bool write_explicit(written *w, const written_quadratic *of);
 bool write_explicit_lagrange(written *w);
+
+/* Returns the kinetic energy. If a Lagrangian is given, or if the potential contains velocities, returns the Lagrangian
+ * and sets *natural to false. The forces then exclude those of the potential. Returns GRAPH_NONE after adding an error,
+ * or if out of memory. */
+graph_node written_energy(written *w, bool *natural);
+
+/* operators.c: writes the rates of the kinetic energy for the form of Nielsen, Tsenov, or Mangeron and Deleanu. The
+ * equations of motion that are written later have the operators of the form as their left-hand sides. Returns false
+ * after an error, or if out of memory. */
+bool write_operators(written *w);
+
+/* principles.c: write Jourdain's principle and the central equation in the velocities of all coordinates. Return false
+ * after an error, or if out of memory. */
+bool write_jourdain(written *w);
+bool write_central(written *w);
 
 /* --- writers of families of formulations -------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* outputs.c — derived quantities by name, for outputs, invariants, checks and events. */
 #include "engine/mechanics/equations.h"
+#include "engine/mechanics/form_residual.h"
 
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
@@ -133,6 +134,19 @@ static graph_node virial_of(const hamel_equations *e) {
     return sum;
 }
 
+/* Returns the sum of all reactions on q_i that e->given does not contain. The forces λ (D_i − A_ci) of servo-constraints
+ * are among e->given, so the sum contains λ A_ci for all constraints. */
+static graph_node remaining_reaction(const hamel_equations *e, int32_t i) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    if (has_nonideal(e)) return graph_add(g, graph_symbol(g, SYMBOL_IDEAL, i), graph_symbol(g, SYMBOL_NONIDEAL, i));
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        if (a->column == i) sum = graph_add(g, sum, graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row)));
+    }
+    return sum;
+}
+
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
     const hamel_equations *e = context;
     hamel_system *s = e->system;
@@ -162,6 +176,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
     case QUANTITY_ACTION: return system_integral(s, lagrangian_of(e), "");
     case QUANTITY_VIRIAL: return virial_of(e);
+    case QUANTITY_FORM_RESIDUAL: return form_residual(e, (residual_form)x, (size_t)y, remaining_reaction(e, y));
     default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }
 }

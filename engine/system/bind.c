@@ -365,6 +365,21 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
+/* Finds the argument FORM of form_residual(FORM, coordinate). */
+static bool form_argument(machine *m, const syntax_item *item, const char *name, int32_t *form) {
+    static const char *const names[RESIDUAL_FORMS] = {[RESIDUAL_NIELSEN] = "nielsen",
+                                                      [RESIDUAL_TSENOV] = "tsenov",
+                                                      [RESIDUAL_MANGERON_DELEANU] = "mangeron_deleanu",
+                                                      [RESIDUAL_JOURDAIN] = "jourdain",
+                                                      [RESIDUAL_CENTRAL] = "central"};
+    for (*form = 0; *form < RESIDUAL_FORMS; ++*form)
+        if (strcmp(names[*form], name) == 0) return true;
+    return fault(m, item,
+                 "form_residual() needs a form (nielsen, tsenov, mangeron_deleanu, jourdain or central), but `%s` is "
+                 "not one",
+                 name);
+}
+
 /* Returns the part of a message that lists where a quantity may be used, in addition to outputs. */
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
@@ -428,6 +443,11 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_TABLE: return run_table(m, item, argument[0].name, argument[1].node);
     case QUANTITY_KINETIC_ENERGY:
         if (item->count && !degree_argument(m, item, argument[0].node, &index[0])) return false;
+        break;
+    case QUANTITY_FORM_RESIDUAL:
+        if (!form_argument(m, item, argument[0].name, &index[0]) ||
+            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
+            return false;
         break;
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:

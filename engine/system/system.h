@@ -325,6 +325,16 @@ typedef enum system_place {
 #undef X
 } system_place;
 
+/* Forms of the equations of motion whose residual form_residual(FORM, coordinate) is (mechanics/form_residual.h). */
+typedef enum residual_form {
+    RESIDUAL_NIELSEN,
+    RESIDUAL_TSENOV,
+    RESIDUAL_MANGERON_DELEANU,
+    RESIDUAL_JOURDAIN,
+    RESIDUAL_CENTRAL,
+    RESIDUAL_FORMS
+} residual_form;
+
 /* `get` returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
  * constraints, according to the quantity's signature. If no system_quantities are passed, derived quantities are 0, and
  * only syntax and names are checked. */

@@ -58,6 +58,7 @@ typedef enum syntax_kind {
     X(MEAN, "time_mean", "e")                        \
     X(ACTION, "action", "")                          \
     X(VIRIAL, "virial", "")                          \
+    X(FORM_RESIDUAL, "form_residual", "nn")          \
     X(LINEAR_MOMENTUM, "linear_momentum", "nk")      \
     X(ANGULAR_MOMENTUM, "angular_momentum", "nkm")   \
     X(CENTER_OF_MASS, "center_of_mass", "k")         \

@@ -192,6 +192,16 @@ call equations system.json --form explicit --format json; code_is 0 && grep -q '
 report $? "the explicit form is written as JSON"
 call equations system.json --form explicit --format c; code_is 2 && grep -q 'text, latex or json' err
 report $? "a message about an unknown format of the explicit form lists the formats"
+for form in nielsen tsenov mangeron-deleanu jourdain central; do
+    call equations system.json --form $form; code_is 0 && grep -q "^rod: " out && cp out form.txt
+    report $? "the form $form is written as text"
+    call equations system.json --form $form --format json; code_is 0 && grep -q '"entries":\[{"symbol":"[TJp]' out
+    report $? "the form $form is written as JSON"
+done
+call equations --help; code_is 0 && grep -q '^  jourdain  ' out && grep -q '^  motion  ' out
+report $? "the help lists the forms of equations"
+call equations system.json --form hamel; code_is 2 && grep -q 'motion, explicit, nielsen' err
+report $? "a message about an unknown form lists the forms"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
 report $? "a message about an unknown format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
@@ -236,6 +246,8 @@ call equations system.json --form explicit; code_is 0 && cmp -s out explicit.txt
 report $? "the explicit form from a server has the same bytes"
 call equations system.json --form explicit --format json; code_is 0 && cmp -s out explicit.json
 report $? "the explicit form from a server has the same JSON"
+call equations system.json --form central; code_is 0 && cmp -s out form.txt
+report $? "another form from a server has the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
 report $? "a comparison of formulations from a server has the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err

@@ -57,12 +57,18 @@ const cli_command cli_equations = {
         "velocities. Entries that are 0 are omitted. With --formulation routh, the Routhian is split into R2, R1 and\n"
         "R0. With formulations that eliminate the multipliers (maggi, kane, voronets, ...), T* is the kinetic energy\n"
         "in the free velocities of the constraints, and only T* is split.\n\n"
+        "With --form nielsen, tsenov or mangeron-deleanu, the left-hand sides of the equations are derivatives of the\n"
+        "rates T', T'' or T''' of the kinetic energy, which are written too. With --form jourdain, the equations are\n"
+        "the coefficients of the variations of velocities that the constraints admit. With --form central, they are\n"
+        "the coefficients of virtual displacements in the central equation. All these forms have multipliers, or\n"
+        "are written in the free velocities of the constraints, as --formulation selects.\n\n"
         "Examples:\n"
         "  hamel equations pendulum.json\n"
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --formulation voronets\n"
         "  hamel equations disk.json --format latex\n"
         "  hamel equations pendulum.json --form explicit --format json\n"
+        "  hamel equations disk.json --form central --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --format c > disk.c\n",
     .lists_forms = true,
     .options =
