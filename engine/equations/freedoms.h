@@ -54,6 +54,10 @@ bool freedoms_coefficients(written *w, const freedoms *f);
  * memory. */
 bool freedoms_write(written *w, freedoms *f, const char *as);
 
+/* restricted.c: writes T* by degree in the free velocities, and the coefficients of the equations in these velocities.
+ * Returns false after adding an error, or if out of memory. */
+bool write_restricted(written *w, const freedoms *f);
+
 /* principles.c: write Jourdain's principle and the central equation in the free velocities. Return false after adding an
  * error, or if out of memory. */
 bool write_jourdain_of(written *w, const freedoms *f);

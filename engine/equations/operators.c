@@ -30,27 +30,17 @@ static bool write_derivatives(written *w, const kinetic_rates *rates, bool natur
     return true;
 }
 
-/* Replaces the left-hand sides of the equations of motion by the operators. If K is the kinetic energy, also adds the
- * forces of the potential to the right-hand sides. */
-static void replace_inertia(written *w, const kinetic_rates *rates, bool natural) {
-    hamel_system *s = w->system;
-    graph_node V = natural ? energies_potential(&w->equations) : graph_number(s->graph, 0);
-    for (size_t i = 0; i < w->n; i++) {
-        w->inertia[i] = kinetic_rates_operator(rates, s, i);
-        w->equations.given[i] = graph_sub(s->graph, w->equations.given[i], graph_partial(s->graph, V, s->q[i]));
-    }
-}
-
 bool write_operators(written *w) {
     kinetic_rates rates;
     bool natural;
     int order = 1 + (int)w->form - (int)HAMEL_FORM_NIELSEN;
-    graph_node K = written_energy(w, &natural);
+    graph_node K;
     assert(1 <= order && order <= KINETIC_RATES_MOST);
     w->stride = w->n + w->system->quasi_count + 2 * w->m; /* velocities of freedoms_solve have smaller indices */
-    if (K < 0 || !kinetic_rates_derive(&rates, w->system, K, order, w->stride)) return false;
+    if (!written_use_energy(w, &K, &natural) || !kinetic_rates_derive(&rates, w->system, K, order, w->stride))
+        return false;
     if (!write_rates(w, &rates, natural) || !write_derivatives(w, &rates, natural)) return false;
-    replace_inertia(w, &rates, natural);
+    for (size_t i = 0; i < w->n; i++) w->inertia[i] = kinetic_rates_operator(&rates, w->system, i);
     const char *forces = natural ? "forces" : WRITTEN_IMPRESSED;
     w->law = order == 1
                  ? arena_format(w->memory, "motion: D[k] - 2*B[k] = %s + reactions", forces)

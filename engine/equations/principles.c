@@ -125,18 +125,6 @@ bool write_jourdain_of(written *w, const freedoms *f) {
 
 /* --- the central equation ----------------------------------------------------------------------------------------- */
 
-/* Derives p_k = ∂K/∂q'_k, and K itself. If K is the kinetic energy, adds the forces of the potential to the forces. */
-static graph_node *find_momenta(written *w, graph_node *K, bool *natural) {
-    hamel_system *s = w->system;
-    graph_node *p = arena_alloc(w->memory, w->n, sizeof *p);
-    *K = written_energy(w, natural);
-    if (!p || *K < 0 || !graph_gradient(s->graph, K, 1, s->v, w->n, p)) return NULL;
-    graph_node V = *natural ? energies_potential(&w->equations) : graph_number(s->graph, 0);
-    for (size_t i = 0; i < w->n; i++)
-        w->equations.given[i] = graph_sub(s->graph, w->equations.given[i], graph_partial(s->graph, V, s->q[i]));
-    return p;
-}
-
 static bool write_vector(written *w, const char *letter, const char *const *names, const graph_node *values,
                          size_t count) {
     for (size_t k = 0; k < count; k++)
@@ -159,21 +147,23 @@ bool write_central(written *w) {
     hamel_system *s = w->system;
     graph *g = s->graph;
     bool natural;
-    graph_node K, *p = find_momenta(w, &K, &natural), *slope = arena_alloc(w->memory, w->n, sizeof *slope);
-    const char **names = arena_alloc(w->memory, w->n, sizeof *names), *letter = natural ? "T" : "L";
-    if (!p || !slope || !names || !graph_gradient(g, &K, 1, s->q, w->n, slope)) return false;
+    graph_node K, *slope = arena_alloc(w->memory, w->n, sizeof *slope);
+    const char **names = arena_alloc(w->memory, w->n, sizeof *names);
+    if (!slope || !names || !written_use_energy(w, &K, &natural)) return false;
+    if (!graph_gradient(g, &K, 1, s->q, w->n, slope)) return false;
+    const char *letter = natural ? "T" : "L";
     for (size_t i = 0; i < w->n; i++) names[i] = coordinate_name(w, i);
     w->law = arena_format(
         w->memory, "d/dt (sum of p[k]*delta(k)) = sum of p[k]*delta(k') + B[k]*delta(k) + forces*delta(k), where "
                    "d(delta(k))/dt = delta(k')");
     written_begin(w, arena_format(w->memory, "momenta: p[k] = d%s/dk'", letter));
-    if (!write_vector(w, "p", names, p, w->n)) return false;
+    if (!write_vector(w, "p", names, w->momentum, w->n)) return false;
     written_begin(w, arena_format(w->memory, "derivatives: B[k] = d%s/dk", letter));
     if (!write_vector(w, "B", names, slope, w->n) || !write_displacements(w)) return false;
     written_begin(w, "motion: d/dt p[k] = B[k] + forces + reactions");
     for (size_t i = 0; i < w->n; i++) {
         graph_node forces = graph_add(g, written_force(w, i), written_reaction(w, i));
-        if (!written_equation(w, names[i], graph_rate(g, p[i]), graph_add(g, slope[i], forces))) return false;
+        if (!written_equation(w, names[i], graph_rate(g, w->momentum[i]), graph_add(g, slope[i], forces))) return false;
     }
     return written_constraints(w);
 }
@@ -181,27 +171,17 @@ bool write_central(written *w) {
 typedef struct central {
     written *w;
     const freedoms *f;
-    const graph_node *p; /* n: ∂K/∂q'_i */
-    graph_node K;        /* in t, q and the free velocities */
-    size_t count;        /* number of forms: free velocities that are not rates of coordinates, and constraints */
+    graph_node K; /* in t, q and the free velocities */
+    size_t count; /* number of forms: free velocities that are not rates of coordinates, and constraints */
     const char **name;
     graph_node *form; /* expressions in q' */
     graph_node *P;    /* ∂K/∂(form) */
 } central;
 
-/* Returns Σ_i p_i ∂q'_i/∂u in terms of the free velocities. */
-static graph_node momentum_of(const central *c, graph_node u) {
-    graph *g = c->w->system->graph;
-    graph_node sum = graph_number(g, 0);
-    for (size_t i = 0; i < c->w->n; i++)
-        sum = graph_add(g, sum, graph_mul(g, c->p[i], graph_partial(g, c->f->relaxed[i], u)));
-    return freedoms_substitute(c->w, c->f, sum);
-}
-
 static void add_form(central *c, const char *name, graph_node form, graph_node u) {
     c->name[c->count] = name;
     c->form[c->count] = form;
-    c->P[c->count++] = momentum_of(c, u);
+    c->P[c->count++] = freedoms_substitute(c->w, c->f, freedoms_project(c->w, c->f, u, written_momentum));
 }
 
 static bool find_forms(central *c) {
@@ -250,8 +230,7 @@ bool write_central_of(written *w, const freedoms *f) {
     bool natural;
     central c = {.w = w, .f = f};
     graph_node *slope = arena_alloc(w->memory, f->count, sizeof *slope);
-    c.p = find_momenta(w, &c.K, &natural);
-    if (!c.p || !slope || !find_forms(&c)) return false;
+    if (!slope || !written_use_energy(w, &c.K, &natural) || !find_forms(&c)) return false;
     c.K = freedoms_substitute(w, f, c.K);
     for (size_t r = 0; r < f->count; r++) slope[r] = slope_of(&c, r);
     const char *letter = natural ? "T" : "L";

@@ -464,10 +464,7 @@ static bool write_motion(written *w, freedoms *f, const char *as) {
 
 bool freedoms_write(written *w, freedoms *f, const char *as) {
     switch (w->form) {
-    case HAMEL_FORM_EXPLICIT:
-        return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
-                                                      freedoms_substitute(w, f, energies_kinetic(&w->equations)),
-                                                      f->symbol, f->name, f->count, NULL});
+    case HAMEL_FORM_EXPLICIT: return write_restricted(w, f);
     case HAMEL_FORM_JOURDAIN: return write_jourdain_of(w, f);
     case HAMEL_FORM_CENTRAL: return write_central_of(w, f);
     default: return write_motion(w, f, as);
@@ -477,7 +474,8 @@ bool freedoms_write(written *w, freedoms *f, const char *as) {
 bool write_quasi_velocities(written *w, const char *as) {
     bool maggi = strcmp(as, "maggi") == 0, kane = strcmp(as, "kane") == 0;
     bool parts = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_JOURDAIN || w->form == HAMEL_FORM_CENTRAL;
-    freedoms f = {.reactions = w->form == HAMEL_FORM_CENTRAL || (!kane && !parts)};
+    bool relaxed = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_CENTRAL;
+    freedoms f = {.reactions = relaxed || (!kane && !parts)};
     if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;
     if ((!maggi || parts) && !freedoms_kinematics(w, &f)) return false;
     return freedoms_write(w, &f, as);

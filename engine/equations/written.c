@@ -160,6 +160,25 @@ graph_node written_energy(written *w, bool *natural) {
     return sum;
 }
 
+bool written_use_energy(written *w, graph_node *K, bool *natural) {
+    hamel_system *s = w->system;
+    w->momentum = arena_alloc(w->memory, w->n, sizeof *w->momentum);
+    *K = written_energy(w, natural);
+    if (!w->momentum || *K < 0 || !graph_gradient(s->graph, K, 1, s->v, w->n, w->momentum)) return false;
+    graph_node V = *natural ? energies_potential(&w->equations) : graph_number(s->graph, 0);
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node slope = graph_partial(s->graph, V, s->q[i]);
+        w->inertia[i] = graph_sub(s->graph, w->inertia[i], slope);
+        w->equations.given[i] = graph_sub(s->graph, w->equations.given[i], slope);
+    }
+    return graph_status(s->graph) == HAMEL_OK;
+}
+
+graph_node written_momentum(written *w, size_t i) {
+    assert(i < w->n && w->momentum);
+    return w->momentum[i];
+}
+
 /* Replaces the multipliers of constraints that do not act by 0. */
 static graph_node without_resting(written *w, graph_node node) {
     if (w->acting == w->m) return node;

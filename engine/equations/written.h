@@ -63,6 +63,7 @@ typedef struct written {
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *inertia;     /* inertia[n]: d/dt ∂L/∂q'_i − ∂L/∂q_i */
+    graph_node *momentum;    /* momentum[n]: ∂K/∂q'_i, set by written_use_energy */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
     graph_node *excess;   /* excess[m]: ω of each acting constraint f = ω (quasi_velocities.c); 0 if f does not act */
@@ -225,6 +226,12 @@ bool write_explicit_lagrange(written *w);
  * and sets *natural to false. The forces then exclude those of the potential. Returns GRAPH_NONE after adding an error,
  * or if out of memory. */
 graph_node written_energy(written *w, bool *natural);
+
+/* Sets *K and *natural as written_energy does, and w->momentum. If K is the kinetic energy, moves the forces of the
+ * potential to written_force, so that written_inertia is d/dt ∂K/∂q'_i − ∂K/∂q_i. Call it once. Returns false after
+ * adding an error, or if out of memory. */
+bool written_use_energy(written *w, graph_node *K, bool *natural);
+graph_node written_momentum(written *w, size_t i); /* returns w->momentum[i] */
 
 /* operators.c: writes the rates of the kinetic energy for the form of Nielsen, Tsenov, or Mangeron and Deleanu. The
  * equations of motion that are written later have the operators of the form as their left-hand sides. Returns false

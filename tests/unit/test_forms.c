@@ -265,6 +265,109 @@ static void the_written_forms_hold_along_the_runs_of_all_examples(void **state) 
     globfree(&files);
 }
 
+/* --- explicit equations in free velocities ------------------------------------------------------------------------ */
+
+/* Appends " + (value)*(factor)", or with the other sign. */
+static void append(char *text, size_t room, const char *sign, const char *value, const char *first,
+                   const char *second) {
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, " %s (%s)*(%s)*(%s)", sign, value, first, second);
+}
+
+/* Adds the term of one entry to the left-hand side of the equation of the free velocity u, if the entry belongs to it.
+ * M*[u, s] and Gamma*[u; s, r] are listed once for both orders of symmetric indices. */
+static void append_entry(char *text, size_t room, const hamel_written_entry *e, const char *u) {
+    const char *const *index = e->indices;
+    char rate[80];
+    bool of_u = index[0] && strcmp(index[0], u) == 0, mirrored = index[1] && strcmp(index[1], u) == 0;
+    if (strcmp(e->symbol, "M*") == 0 && (of_u || mirrored)) {
+        snprintf(rate, sizeof rate, "%s'", of_u ? index[1] : index[0]);
+        append(text, room, "+", e->value, rate, "1");
+    } else if (strcmp(e->symbol, "Gamma*") == 0 && of_u) {
+        append(text, room, strcmp(index[1], index[2]) == 0 ? "+" : "+ 2*", e->value, index[1], index[2]);
+    } else if (strcmp(e->symbol, "N*") == 0 && of_u) {
+        append(text, room, "+", e->value, index[1], "1");
+    } else if (strcmp(e->symbol, "c*") == 0 && of_u) {
+        append(text, room, "+", e->value, "1", "1");
+    }
+}
+
+/* Subtracts the forces on the coordinates, projected onto the free velocity u. */
+static void append_forces(char *text, size_t room, const hamel_written *form, const char *u) {
+    for (size_t i = 0; i < form->count; i++) {
+        const hamel_written_entry *phi = &form->entries[i];
+        if (strcmp(phi->symbol, "Phi") != 0 || strcmp(phi->indices[1], u) != 0) continue;
+        for (size_t k = 0; k < form->count; k++) {
+            const hamel_written_entry *Q = &form->entries[k];
+            if (strcmp(Q->symbol, "Q") == 0 && strcmp(Q->indices[0], phi->indices[0]) == 0)
+                append(text, room, "-", Q->value, phi->value, "1");
+        }
+    }
+}
+
+/* Adds one output for each free velocity: the difference of the two sides of its equation. Returns the number of
+ * outputs, 0 if the entries contain names or tables that outputs must not contain. */
+static size_t add_explicit_equations(cJSON *outputs, const hamel_written *form) {
+    enum { ROOM = 1 << 18 };
+    char *text = calloc(1, ROOM), name[16];
+    size_t count = 0;
+    assert_non_null(text);
+    bool unknown =
+        strstr(form->text, "\n# with\n") || strstr(form->text, "table") || strstr(form->text, "\n# velocities along");
+    for (size_t k = 0; k < form->count && !unknown; k++) {
+        const hamel_written_entry *M = &form->entries[k];
+        if (strcmp(M->symbol, "M*") != 0 || strcmp(M->indices[0], M->indices[1]) != 0) continue;
+        strcpy(text, "0");
+        for (size_t i = 0; i < form->count; i++) append_entry(text, ROOM, &form->entries[i], M->indices[0]);
+        append_forces(text, ROOM, form, M->indices[0]);
+        assert_true(strlen(text) + 1 < ROOM);
+        snprintf(name, sizeof name, "u %zu", count++);
+        cJSON_AddStringToObject(outputs, name, text);
+    }
+    free(text);
+    return count;
+}
+
+/* The coefficients of the explicit equations in free velocities, with the written forces, give the accelerations of all
+ * examples (Talamucci 2015, 20). 1e-8: velocity residuals times reactions, relative to forces up to 1e3. */
+static void the_explicit_equations_in_free_velocities_hold_along_the_runs(void **state) {
+    (void)state;
+    glob_t files;
+    size_t examples = 0;
+    assert_int_equal(glob("api/examples/*.json", 0, NULL, &files), 0);
+    for (size_t k = 0; k < files.gl_pathc; k++) {
+        cJSON *d = short_run(files.gl_pathv[k]), *outputs = cJSON_GetObjectItem(d, "outputs");
+        char *text = written_file(files.gl_pathv[k]);
+        written_example e;
+        hamel_written *form = NULL;
+        hamel_error error = {0};
+        bool changes = strstr(text, "\"friction\"") || strstr(text, "\"events\"");
+        if (d && !changes && written_open_text(&e, text, "kane")) {
+            const hamel_description *given = &e.description.description;
+            if (e.model->n <= 6 &&
+                hamel_write_form(&form, given, HAMEL_FORM_EXPLICIT, HAMEL_NOTATION_TEXT, NULL, NULL, &error) ==
+                    HAMEL_OK &&
+                add_explicit_equations(outputs, form) > 0) {
+                char *run = cJSON_PrintUnformatted(d);
+                motion m = motion_of(run);
+                for (const cJSON *o = outputs->child; o; o = o->next)
+                    assert_true(close_to_zero(&m, files.gl_pathv[k], o->string, 1e-8));
+                motion_free(&m);
+                free(run);
+                examples++;
+            }
+            hamel_written_free(form);
+            hamel_error_clear(&error);
+            written_close(&e);
+        }
+        free(text);
+        cJSON_Delete(d);
+    }
+    globfree(&files);
+    print_message("explicit, kane: %zu examples\n", examples);
+    assert_true(examples >= 40);
+}
+
 /* --- published equations ------------------------------------------------------------------------------------------ */
 
 static void assert_lines(const char *name, hamel_form form, const char *as, hamel_notation notation,
@@ -343,6 +446,47 @@ static void nonlinear_constraints_restrict_variations_of_velocities(void **state
                  LINES("\nb[z, x] = x'/(a^2*z')\nb[z, y] = y'/(a^2*z')\n", "\nJ[z] = m*z'' + m*g\n"));
 }
 
+/* Talamucci 2015, example 3.1: with v1 = x' cos θ + y' sin θ and μ = M + m3 + m4, the matrix of (15) has the entries μ,
+ * −(η sin φ + m4 l sin ψ) and a η cos φ, and the terms of (20) in the first equation are
+ * −v2 (μ a v2 + 2 η cos φ v3 + 2 m4 l cos ψ v4). */
+static void talamucci_3_1_has_its_coefficients(void **state) {
+    (void)state;
+    assert_lines("talamucci_3_1_pendulum_on_skate", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
+                 LINES("\nPhi[x, theta'] = -a*sin(theta)\n", "\nM*[v_blade, v_blade] = M + m3 + m4\n",
+                       "\nM*[theta', v_blade] = -(m3 + m4)*h*sin(phi) - m4*l*sin(psi)\n",
+                       "\nM*[phi', theta'] = (m3 + m4)*a*h*cos(phi)\n", "\nM*[psi', psi'] = m4*l^2\n",
+                       "\nGamma*[v_blade; theta', theta'] = -(M + m3 + m4)*a\n"
+                       "Gamma*[v_blade; theta', phi'] = -(m3 + m4)*h*cos(phi)\n"
+                       "Gamma*[v_blade; theta', psi'] = -m4*l*cos(psi)\n",
+                       "\nGamma*[psi'; phi', phi'] = -m4*h*l*sin(phi - psi)\n",
+                       "\nX[v_blade] = -(M + m3 + m4)*a*theta'^2 - "));
+}
+
+/* Example 3.4: the spin rate w(t) = 2 (sin t + 5) is given. Then σ = (R w cos θ, R w sin θ, 0, 0, 0), b̃ = (w Ã14, 0, 0)
+ * with Ã14 = −R ((3/2 M R + (m3 + m4) h) sin φ + m4 l sin ψ), and w' Ã14 is free of velocities. Ia = M R²/2. */
+static void talamucci_3_4_has_its_coefficients(void **state) {
+    (void)state;
+    assert_lines("talamucci_3_4_driven_unicycle", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
+                 LINES("\nsigma[x] = 2*R*cos(theta)*(sin(t) + 5)\nsigma[y] = 2*R*sin(theta)*(sin(t) + 5)\n",
+                       "\nb*[theta'] = -2*(sin(t) + 5)*((M*R^2 + m3*R*h + m4*R*h + Ia)*sin(phi) + m4*R*l*sin(psi))\n",
+                       "\nN*[theta', phi'] = -2*Ia*cos(phi)*(sin(t) + 5)\n",
+                       "\nc*[theta'] = -2*cos(t)*((M*R^2 + m3*R*h + m4*R*h + Ia)*sin(phi) + m4*R*l*sin(psi))\n"));
+}
+
+/* Papastavridis 3.5.24: T* may replace T if the constraints are holonomic, but not for the sleigh with b ≠ 0, whose
+ * constraint has the momentum m b φ' and γ = −1. If b = 0, this momentum vanishes. */
+static void the_explicit_form_states_whether_the_restricted_energy_suffices(void **state) {
+    (void)state;
+    assert_lines("cartesian_pendulum", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
+                 LINES("\n# T* may replace T in Hamel's equations"));
+    assert_lines("chaplygin_sleigh", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
+                 LINES("\nX[v_blade] = -m*b*phi'^2\nX[phi'] = m*b*phi'*v_blade\n"));
+    assert_lines(
+        "{`hamel`: 1, `coordinates`: [`x`, {`name`: `y`}, `phi`], `kinetic_energy`: `(x'^2 + y'^2 + phi'^2)/2`,"
+        "`constraints`: [{`name`: `c`, `equation`: `y'*cos(phi) = x'*sin(phi)`}], `simulation`: {`stop`: 1}}",
+        HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT, LINES("\n# T* may replace T in Hamel's equations"));
+}
+
 static void forms_that_do_not_exist_are_rejected(void **state) {
     static const struct {
         const char *name, *as, *reason;
@@ -382,6 +526,10 @@ int main(void) {
         cmocka_unit_test(latex_has_dots_of_all_derivatives),
         cmocka_unit_test(the_sleigh_has_its_equations_in_all_forms),
         cmocka_unit_test(nonlinear_constraints_restrict_variations_of_velocities),
+        cmocka_unit_test(the_explicit_equations_in_free_velocities_hold_along_the_runs),
+        cmocka_unit_test(talamucci_3_1_has_its_coefficients),
+        cmocka_unit_test(talamucci_3_4_has_its_coefficients),
+        cmocka_unit_test(the_explicit_form_states_whether_the_restricted_energy_suffices),
         cmocka_unit_test(forms_that_do_not_exist_are_rejected),
     };
     return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
