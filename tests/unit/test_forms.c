@@ -317,7 +317,7 @@ static size_t add_explicit_equations(cJSON *outputs, const hamel_written *form) 
     for (size_t k = 0; k < form->count && !unknown; k++) {
         const hamel_written_entry *M = &form->entries[k];
         if (strcmp(M->symbol, "M*") != 0 || strcmp(M->indices[0], M->indices[1]) != 0) continue;
-        strcpy(text, "0");
+        snprintf(text, ROOM, "0");
         for (size_t i = 0; i < form->count; i++) append_entry(text, ROOM, &form->entries[i], M->indices[0]);
         append_forces(text, ROOM, form, M->indices[0]);
         assert_true(strlen(text) + 1 < ROOM);
