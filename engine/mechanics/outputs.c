@@ -1,4 +1,5 @@
 /* outputs.c — derived quantities by name, for outputs, invariants, checks and events. */
+#include "engine/mechanics/energy_rate.h"
 #include "engine/mechanics/equations.h"
 #include "engine/mechanics/form_residual.h"
 
@@ -147,6 +148,16 @@ static graph_node remaining_reaction(const hamel_equations *e, int32_t i) {
     return sum;
 }
 
+static graph_node let_go(const hamel_equations *e, graph_node node) {
+    return node < 0 ? node : friction_let_go(e, node);
+}
+
+/* Returns one term of dh/dt, or dh/dt itself if `term` is negative. */
+static graph_node rate_of_energy(const hamel_equations *e, int32_t term) {
+    graph_node rate = term < 0 ? energy_rate_sum(e) : energy_rate_term(e, (energy_term)term);
+    return let_go(e, rate);
+}
+
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
     const hamel_equations *e = context;
     hamel_system *s = e->system;
@@ -158,7 +169,9 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ENERGY:
         return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
     case QUANTITY_JACOBI_INTEGRAL: return energies_need_momentum(e, e->jacobi, "Jacobi integral");
-    case QUANTITY_ENERGY_RATE: return energies_need_momentum(e, friction_let_go(e, e->jacobi_rate), "energy rate");
+    case QUANTITY_ENERGY_RATE: return rate_of_energy(e, x);
+    case QUANTITY_QUASI_ENERGY: return quasi_energy(e);
+    case QUANTITY_QUASI_ENERGY_RATE: return let_go(e, quasi_energy_rate(e, x < 0 ? ENERGY_TERMS : x));
     case QUANTITY_MOMENTUM: return energies_need_momentum(e, e->momentum[x], "momenta");
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
     case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), coefficient_of(e, x, y));

@@ -380,6 +380,25 @@ static bool form_argument(machine *m, const syntax_item *item, const char *name,
                  name);
 }
 
+/* Finds the argument NAME of energy_rate(NAME) or quasi_energy_rate(NAME). */
+static bool energy_term_argument(machine *m, const syntax_item *item, const char *name, int32_t *term) {
+    bool quasi = item->op == QUANTITY_QUASI_ENERGY_RATE;
+    static const struct {
+        const char *text;
+        bool of[2];
+    } terms[ENERGY_TERMS] = {
+#define X(name, text, of_energy, of_quasi_energy) {text, {of_energy, of_quasi_energy}},
+        ENERGY_TERM_LIST(X)
+#undef X
+    };
+    for (*term = 0; *term < ENERGY_TERMS; ++*term)
+        if (terms[*term].of[quasi] && strcmp(terms[*term].text, name) == 0) return true;
+    (void)fault(m, item, "%s() has no term `%s`", quantity_text(item->op), name);
+    hamel_suggest(m->s->error, "the terms are impressed, dissipation, %s, nonideal and friction",
+                  quasi ? "potential, inertia" : "time, reactions");
+    return false;
+}
+
 /* Returns the part of a message that lists where a quantity may be used, in addition to outputs. */
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
@@ -448,6 +467,10 @@ static bool run_quantity(machine *m, const syntax_item *item) {
         if (!form_argument(m, item, argument[0].name, &index[0]) ||
             !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
             return false;
+        break;
+    case QUANTITY_ENERGY_RATE:
+    case QUANTITY_QUASI_ENERGY_RATE:
+        if (item->count && !energy_term_argument(m, item, argument[0].name, &index[0])) return false;
         break;
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:

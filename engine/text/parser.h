@@ -42,7 +42,9 @@ typedef enum syntax_kind {
     X(POTENTIAL_ENERGY, "potential_energy", "")      \
     X(ENERGY, "energy", "")                          \
     X(JACOBI_INTEGRAL, "jacobi_integral", "")        \
-    X(ENERGY_RATE, "energy_rate", "")                \
+    X(ENERGY_RATE, "energy_rate", "m")               \
+    X(QUASI_ENERGY, "quasi_energy", "")              \
+    X(QUASI_ENERGY_RATE, "quasi_energy_rate", "m")   \
     X(MOMENTUM, "momentum", "n")                     \
     X(LAMBDA, "lambda", "n")                         \
     X(REACTION, "reaction", "nn")                    \
