@@ -233,6 +233,7 @@ void api_add_entries(json_builder *b, cJSON *object, const hamel_written *form) 
         json_add_text(b, item, "symbol", entry->symbol);
         json_add_texts(b, item, "indices", entry->indices, indices);
         json_add_text(b, item, "value", entry->value);
+        if (entry->note != NULL) json_add_text(b, item, "note", entry->note);
     }
     json_add_texts(b, object, "omitted", form->omitted.items, form->omitted.count);
 }

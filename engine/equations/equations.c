@@ -74,6 +74,7 @@ const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT] = {
     [HAMEL_FORM_MANGERON_DELEANU] = {"mangeron-deleanu", "equations of Mangeron and Deleanu of order 3, from T'''"},
     [HAMEL_FORM_JOURDAIN] = {"jourdain", "Jourdain's principle, by the variations of velocities"},
     [HAMEL_FORM_CENTRAL] = {"central", "central equation, by the rates of momenta"},
+    [HAMEL_FORM_ENERGY_RATE] = {"energy-rate", "energy integral, and its rate as a sum of terms"},
 };
 
 /* Names of the forms in the text; NULL: the equations of motion. */
@@ -81,6 +82,7 @@ static const char *const titles[HAMEL_FORM_COUNT] = {
     [HAMEL_FORM_EXPLICIT] = "explicit form",    [HAMEL_FORM_NIELSEN] = "form of Nielsen",
     [HAMEL_FORM_TSENOV] = "form of Tsenov",     [HAMEL_FORM_MANGERON_DELEANU] = "form of Mangeron and Deleanu",
     [HAMEL_FORM_JOURDAIN] = "form of Jourdain", [HAMEL_FORM_CENTRAL] = "central equation",
+    [HAMEL_FORM_ENERGY_RATE] = "energy rate",
 };
 
 /* Derives the equations, collects the lines of the form, and prints them to `out`. */

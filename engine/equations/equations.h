@@ -16,6 +16,7 @@ typedef enum hamel_form {
     HAMEL_FORM_MANGERON_DELEANU,
     HAMEL_FORM_JOURDAIN,
     HAMEL_FORM_CENTRAL,
+    HAMEL_FORM_ENERGY_RATE,
     HAMEL_FORM_COUNT
 } hamel_form;
 
@@ -31,6 +32,7 @@ typedef struct hamel_written_entry {
     const char *symbol;     /* a symbol such as "M", or the name of a velocity, force or common subexpression */
     const char *indices[3]; /* names of coordinates, quasi-velocities or constraints; NULL after the last index */
     const char *value;      /* expression in the notation of the text */
+    const char *note;       /* remark about the value, such as the reason why it is 0; NULL: none */
 } hamel_written_entry;
 
 typedef struct hamel_written {

@@ -39,6 +39,11 @@ graph_node freedoms_project(written *w, const freedoms *f, graph_node u, graph_n
  * the free velocities and their rates. */
 bool freedoms_reactions(written *w, const freedoms *f, bool eliminated);
 
+/* energy_rate.c: writes the energy h* of the free velocities, the terms of its rate, and their sum. If `by_inertia` is
+ * true, the terms are those of Greenwood 4.380, otherwise those of Greenwood 4.393. Returns false after an error, or if
+ * out of memory. */
+bool write_quasi_energy_rate(written *w, const freedoms *f, bool by_inertia);
+
 /* Fills the form for C code. The last two functions return false after adding an error, or if out of memory. */
 bool freedoms_machine(written *w, const freedoms *f);
 /* Returns the coefficient of δθ_r in d(δθ)/dt − δu for the velocity form u = Σ Ψ_i q'_i + Ψ_t and the free velocity r:

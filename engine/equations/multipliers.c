@@ -65,6 +65,7 @@ bool write_multipliers(written *w, const char *name) {
     if (w->form == HAMEL_FORM_EXPLICIT) return write_explicit_lagrange(w);
     if (w->form == HAMEL_FORM_JOURDAIN) return write_jourdain(w);
     if (w->form == HAMEL_FORM_CENTRAL) return write_central(w);
+    if (w->form == HAMEL_FORM_ENERGY_RATE) return write_energy_rate(w);
     if (w->form != HAMEL_FORM_MOTION || strcmp(name, "lagrange") == 0)
         done = motion(w);
     else if (strcmp(name, "gauss") == 0)

@@ -462,8 +462,15 @@ static bool write_motion(written *w, freedoms *f, const char *as) {
     return (!maggi || written_constraints(w)) && (w->lines_read || freedoms_machine(w, f));
 }
 
+static bool write_rate(written *w, const freedoms *f, const char *as) {
+    bool hamel = strcmp(as, "boltzmann-hamel") == 0;
+    bool by_inertia = strcmp(as, "kane") == 0 || strcmp(as, "gibbs-appell") == 0;
+    return (!hamel || freedoms_coefficients(w, f)) && write_quasi_energy_rate(w, f, by_inertia);
+}
+
 bool freedoms_write(written *w, freedoms *f, const char *as) {
     switch (w->form) {
+    case HAMEL_FORM_ENERGY_RATE: return write_rate(w, f, as);
     case HAMEL_FORM_EXPLICIT: return write_restricted(w, f);
     case HAMEL_FORM_JOURDAIN: return write_jourdain_of(w, f);
     case HAMEL_FORM_CENTRAL: return write_central_of(w, f);
@@ -473,7 +480,8 @@ bool freedoms_write(written *w, freedoms *f, const char *as) {
 
 bool write_quasi_velocities(written *w, const char *as) {
     bool maggi = strcmp(as, "maggi") == 0, kane = strcmp(as, "kane") == 0;
-    bool parts = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_JOURDAIN || w->form == HAMEL_FORM_CENTRAL;
+    bool parts = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_JOURDAIN || w->form == HAMEL_FORM_CENTRAL ||
+                 w->form == HAMEL_FORM_ENERGY_RATE;
     bool relaxed = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_CENTRAL;
     freedoms f = {.reactions = relaxed || (!kane && !parts)};
     if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;

@@ -94,6 +94,17 @@ bool written_upright_entry(written *w, const char *letter, const char *const ind
                                        .upright = true});
 }
 
+bool written_remarked(written *w, const char *letter, const char *index, graph_node right, const char *note) {
+    if (!w->lines_read || right < 0) return right >= 0;
+    return add_line(w, (written_line){.defines = name_of_entry(w, letter, (const char *const[3]){index}),
+                                      .left = GRAPH_NONE,
+                                      .right = readable(w, right),
+                                      .symbol = letter,
+                                      .index = {index},
+                                      .upright = true,
+                                      .note = note});
+}
+
 bool written_multiplier(written *w, size_t c, graph_node right) {
     assert(c < w->m);
     if (!w->lines_read) return true;

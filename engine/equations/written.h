@@ -19,6 +19,7 @@ typedef struct written_line {
     const char *symbol;   /* "M" in M[x, y], "lambda" in lambda(rod); NULL if the line is an equation */
     const char *index[3]; /* names of the indices of an entry; NULL after the last index */
     bool upright;         /* LaTeX: the indices are one upright text, as in Q_{\text{x; gravity}} */
+    const char *note;     /* remark about the value, printed after it; NULL: none */
 } written_line;
 
 typedef struct written_part {
@@ -109,6 +110,10 @@ bool written_entry(written *w, const char *letter, const char *const index[3], g
 
 /* Like written_entry. In LaTeX, the indices are one upright text. */
 bool written_upright_entry(written *w, const char *letter, const char *const index[3], graph_node right);
+
+/* Adds the line `letter[index] = right`, or `letter = right` if index is NULL, with a remark that may be NULL. The line
+ * is added even if `right` is 0. Returns false if out of memory. */
+bool written_remarked(written *w, const char *letter, const char *index, graph_node right, const char *note);
 
 /* Adds the line `lambda(name of constraint c) = right`. Returns false if out of memory. */
 bool written_multiplier(written *w, size_t c, graph_node right);
@@ -242,6 +247,10 @@ bool write_operators(written *w);
  * after an error, or if out of memory. */
 bool write_jourdain(written *w);
 bool write_central(written *w);
+
+/* energy_rate.c: writes the Jacobi integral h, the terms of its rate, and their sum, in the velocities of the coordinates.
+ * Returns false after an error, or if out of memory. */
+bool write_energy_rate(written *w);
 
 /* --- writers of families of formulations -------------------------------------------------------------------------- */
 

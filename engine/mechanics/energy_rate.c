@@ -92,16 +92,50 @@ static bool can_separate_friction(const hamel_equations *e) {
     return false;
 }
 
-graph_node energy_power(const hamel_equations *e, energy_term term, const graph_node *x) {
+/* Returns the power of the force λ (D − A_c) that replaces the reaction λ A_c of a servo-constraint by λ D. The force is
+ * among the forces without a potential. */
+static graph_node redirected_power(const hamel_equations *e, size_t c, const graph_node *x) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    size_t first, count = pattern_row(&e->A, (int32_t)c, &first);
+    for (size_t i = 0; i < e->n; i++) sum = graph_add(g, sum, graph_mul(g, s->constraints[c].direction[i], x[i]));
+    for (size_t k = first; k < first + count; k++)
+        sum = graph_sub(g, sum, graph_mul(g, e->A.entries[k].node, x[e->A.entries[k].column]));
+    return graph_mul(g, sum, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
+}
+
+/* Returns the power of the impressed forces. */
+static graph_node impressed_power(const hamel_equations *e, const graph_node *x) {
     hamel_system *s = e->system;
     graph_node sum = graph_number(s->graph, 0);
+    for (size_t i = 0; i < e->n; i++)
+        sum = graph_add(s->graph, sum, graph_mul(s->graph, s->coordinates[i].force, x[i]));
+    for (size_t c = 0; c < s->ideal_count; c++)
+        if (s->constraints[c].direction) sum = graph_sub(s->graph, sum, redirected_power(e, c, x));
+    return sum;
+}
+
+graph_node energy_servo_power(const hamel_equations *e, const graph_node *x) {
+    hamel_system *s = e->system;
+    graph *g = s->graph;
+    graph_node sum = graph_number(g, 0);
+    for (size_t c = 0; c < s->ideal_count; c++) {
+        const graph_node *direction = s->constraints[c].direction;
+        for (size_t i = 0; direction && i < e->n; i++)
+            sum = graph_add(
+                g, sum, graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c), graph_mul(g, direction[i], x[i])));
+    }
+    return sum;
+}
+
+graph_node energy_power(const hamel_equations *e, energy_term term, const graph_node *x) {
+    hamel_system *s = e->system;
     if ((term == ENERGY_FRICTION || term == ENERGY_NONIDEAL) && !can_separate_friction(e)) return GRAPH_NONE;
     if (term == ENERGY_DISSIPATION) return dissipated_power(e, x);
     if (term == ENERGY_FRICTION) return whole_friction_power(e, x);
     if (term == ENERGY_NONIDEAL && e->nonideal) return graph_sub(s->graph, nonideal_power(e, x), friction_power(e, x));
-    for (size_t i = 0; term == ENERGY_IMPRESSED && i < e->n; i++)
-        sum = graph_add(s->graph, sum, graph_mul(s->graph, s->coordinates[i].force, x[i]));
-    return sum;
+    return term == ENERGY_IMPRESSED ? impressed_power(e, x) : graph_number(s->graph, 0);
 }
 
 /* Returns −∂L/∂t. */
@@ -121,10 +155,12 @@ static graph_node reactions_term(const hamel_equations *e) {
     graph *g = e->system->graph;
     const graph_node *zeros = node_array(e->system, e->n);
     graph_node sum = graph_number(g, 0);
-    for (size_t c = 0; zeros && c < e->system->ideal_count; c++)
-        sum = graph_add(
-            g, sum, graph_mul(g, energy_constraint_power(e, c, zeros), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c)));
-    return zeros ? sum : GRAPH_NONE;
+    for (size_t c = 0; zeros && c < e->system->ideal_count; c++) {
+        graph_node power =
+            graph_mul(g, energy_constraint_power(e, c, zeros), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
+        if (!e->system->constraints[c].direction) sum = graph_add(g, sum, power);
+    }
+    return zeros ? graph_add(g, sum, energy_servo_power(e, e->system->v)) : GRAPH_NONE;
 }
 
 graph_node energy_rate_term(const hamel_equations *e, energy_term term) {

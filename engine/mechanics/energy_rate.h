@@ -27,5 +27,8 @@ graph_node quasi_energy_term(const hamel_equations *e, bool of_potential, const 
  * the velocities x[n]. energy_power handles these four terms only. */
 graph_node energy_power(const hamel_equations *e, energy_term term, const graph_node *x);
 
+/* Returns the power λ D·x of the reactions of servo-constraints, whose directions D are given. */
+graph_node energy_servo_power(const hamel_equations *e, const graph_node *x);
+
 /* Returns the power of the reaction of constraint c, divided by λ_c. zeros[n] are constant nodes 0. */
 graph_node energy_constraint_power(const hamel_equations *e, size_t c, const graph_node *zeros);

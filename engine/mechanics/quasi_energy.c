@@ -5,7 +5,7 @@
  *   h* = u·∂L* / ∂u − L* = p·(q' − σ) − L                                            Greenwood 4.369, Talamucci (18)
  *   dh* / dt = Q·(q' − σ) − ∂L/∂t − σ·∂L/∂q − p·dσ/dt                                Greenwood 4.380
  *
- * Q are the forces without a potential. Reactions of ideal constraints contribute nothing. For a particle,
+ * Q are the forces without a potential. Of the reactions, only those of servo-constraints contribute. For a particle,
  * −∂T/∂t − σ·∂T/∂q − p·dσ/dt is Greenwood's −p·dγ_t/dt, where γ_t is the particle's velocity at u = 0. The drift σ is the
  * only part of the kinematics that the two formulas contain. σ_i is 0 for each coordinate that is not connected to an
  * acatastatic constraint or an inhomogeneous quasi-velocity, through constraints and quasi-velocities. The connected
@@ -236,12 +236,12 @@ graph_node quasi_energy_term(const hamel_equations *e, bool of_potential, const 
 static graph_node rate_term(const hamel_equations *e, energy_term term, const graph_node *drift, const graph_node *x) {
     if (term == ENERGY_POTENTIAL || term == ENERGY_INERTIA)
         return quasi_energy_term(e, term == ENERGY_POTENTIAL, drift);
-    return energy_power(e, term, x);
+    return term == ENERGY_REACTIONS ? energy_servo_power(e, x) : energy_power(e, term, x);
 }
 
 graph_node quasi_energy_rate(const hamel_equations *e, int32_t term) {
-    static const energy_term all[] = {ENERGY_IMPRESSED, ENERGY_DISSIPATION, ENERGY_POTENTIAL,
-                                      ENERGY_INERTIA,   ENERGY_NONIDEAL,    ENERGY_FRICTION};
+    static const energy_term all[] = {ENERGY_IMPRESSED, ENERGY_DISSIPATION, ENERGY_POTENTIAL, ENERGY_INERTIA,
+                                      ENERGY_REACTIONS, ENERGY_NONIDEAL,    ENERGY_FRICTION};
     hamel_system *s = e->system;
     if (energies_need_momentum(e, 0, "energy of quasi-velocities") < 0) return GRAPH_NONE;
     const graph_node *drift = find_drift(e);

@@ -394,8 +394,8 @@ static bool energy_term_argument(machine *m, const syntax_item *item, const char
     for (*term = 0; *term < ENERGY_TERMS; ++*term)
         if (terms[*term].of[quasi] && strcmp(terms[*term].text, name) == 0) return true;
     (void)fault(m, item, "%s() has no term `%s`", quantity_text(item->op), name);
-    hamel_suggest(m->s->error, "the terms are impressed, dissipation, %s, nonideal and friction",
-                  quasi ? "potential, inertia" : "time, reactions");
+    hamel_suggest(m->s->error, "the terms are impressed, dissipation, %s, reactions, nonideal and friction",
+                  quasi ? "potential, inertia" : "time");
     return false;
 }
 

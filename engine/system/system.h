@@ -344,7 +344,7 @@ typedef enum residual_form {
     X(TIME, "time", true, false)                   \
     X(POTENTIAL, "potential", false, true)         \
     X(INERTIA, "inertia", false, true)             \
-    X(REACTIONS, "reactions", true, false)         \
+    X(REACTIONS, "reactions", true, true)          \
     X(NONIDEAL, "nonideal", true, true)            \
     X(FRICTION, "friction", true, true)
 /* clang-format on */

@@ -143,7 +143,8 @@ static void powers_of_constraints_complete_the_balance(void **state) {
     "abs(energy_rate(reactions)) + abs(energy_rate(nonideal)) + abs(energy_rate(friction))"
 #define TERMS_OF_QUASI_RATE                                                                           \
     "quasi_energy_rate(impressed) + quasi_energy_rate(dissipation) + quasi_energy_rate(potential) + " \
-    "quasi_energy_rate(inertia) + quasi_energy_rate(nonideal) + quasi_energy_rate(friction)"
+    "quasi_energy_rate(inertia) + quasi_energy_rate(reactions) + quasi_energy_rate(nonideal) + "      \
+    "quasi_energy_rate(friction)"
 
 /* Runs every example for a twentieth of its duration. Compares energy_rate() with the time derivative of the Jacobi
  * integral, and with the sum of its terms. */

@@ -63,6 +63,12 @@ const cli_command cli_equations = {
         "the coefficients of the variations of velocities that the constraints admit. With --form central, they are\n"
         "the coefficients of virtual displacements in the central equation. All these forms have multipliers, or\n"
         "are written in the free velocities of the constraints, as --formulation selects.\n\n"
+        "With --form energy-rate, the output contains the Jacobi integral h, the terms of its rate, and their sum.\n"
+        "Each term is followed by its formula and the term with which it cancels, or by the reason why it is 0. With\n"
+        "formulations that eliminate the multipliers, h* is the energy in the free velocities u of the constraints.\n"
+        "The formulations kane and gibbs-appell split its rate into the terms potential and inertia. The other\n"
+        "formulations split it into time, drift and transitivity. Powers of forces are separate terms. In outputs,\n"
+        "energy_rate(NAME) is a term of h', and quasi_energy_rate(NAME) is a term of h*'.\n\n"
         "Examples:\n"
         "  hamel equations pendulum.json\n"
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
@@ -70,6 +76,7 @@ const cli_command cli_equations = {
         "  hamel equations disk.json --format latex\n"
         "  hamel equations pendulum.json --form explicit --format json\n"
         "  hamel equations disk.json --form central --formulation boltzmann-hamel\n"
+        "  hamel equations disk.json --form energy-rate --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --format c > disk.c\n",
     .lists_forms = true,
     .options =
