@@ -73,9 +73,7 @@ static hamel_status add_equilibria(cJSON *answer, const hamel_description *d, co
 static hamel_status add_equations(cJSON *answer, const hamel_description *d, const api_analysis_options *options,
                                   const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_written *found = NULL;
-    hamel_status status = options->is_explicit
-                              ? hamel_write_explicit(&found, d, options->notation, limits, poll, error)
-                              : hamel_write_equations(&found, d, options->notation, limits, poll, error);
+    hamel_status status = hamel_write_form(&found, d, options->form, options->notation, limits, poll, error);
     if (status == HAMEL_OK && !api_add_equations(answer, options, found)) status = hamel_out_of_memory(error);
     hamel_written_free(found);
     return status;
@@ -188,7 +186,7 @@ cJSON *api_analysis_request(const api_analysis_options *options, cJSON *system) 
     if ((options->analyses & API_EQUATIONS) != 0) {
         cJSON *own = options_of(&b, request, "equations");
         json_add_text(&b, own, "format", api_notations[options->notation]);
-        if (options->is_explicit) json_add_truth(&b, own, "explicit", true);
+        if (options->form != HAMEL_FORM_MOTION) json_add_text(&b, own, "form", hamel_forms[options->form].name);
     }
     if ((options->analyses & (API_EQUILIBRIUM | API_LINEARIZATION)) != 0)
         json_add_number(&b, options_of(&b, request, "equilibrium"), "starts", (double)options->starts);
@@ -241,6 +239,13 @@ static void read_analyses(json_reader *r, const cJSON *value, const char *pointe
 
 JSON_CHOICE(read_format, hamel_notation, "text", "latex", "c")
 JSON_CHOICE(read_notation, hamel_notation, "text", "latex")
+
+static void read_form(json_reader *r, const cJSON *value, const char *pointer, void *field) {
+    const char *names[HAMEL_FORM_COUNT];
+    for (size_t k = 0; k < COUNT(names); k++) names[k] = hamel_forms[k].name;
+    int choice = json_read_choice(r, value, pointer, names, COUNT(names));
+    if (choice >= 0) *(hamel_form *)field = (hamel_form)choice;
+}
 
 static void read_starts(json_reader *r, const cJSON *value, const char *pointer, void *field) {
     double starts = API_STARTS;
@@ -303,7 +308,7 @@ static void read_inertia_about(json_reader *r, const cJSON *value, const char *p
         json_read_object(r, value, pointer, &analysis##_kind, field);                                   \
     }
 READ_OPTIONS(equations, {"format", read_format, offsetof(api_analysis_options, notation), false},
-             {"explicit", json_read_boolean, offsetof(api_analysis_options, is_explicit), false})
+             {"form", read_form, offsetof(api_analysis_options, form), false})
 READ_OPTIONS(equilibrium, {"starts", read_starts, 0, false})
 READ_OPTIONS(linearization, {"about", read_about, 0, false}, {"inputs", read_inputs, 0, false})
 READ_OPTIONS(relaxation, {"constraint", read_relaxed, 0, false})
@@ -349,9 +354,9 @@ static hamel_status read_request(const cJSON *request, arena *memory, api_analys
         hamel_suggest(error, "add \"options\": {\"canonical\": {\"Q\": [\"EXPRESSION\"], \"P\": [\"EXPRESSION\"]}}");
     }
     options->transformation.pointer = "/options/canonical";
-    if (options->is_explicit && options->notation == HAMEL_NOTATION_C)
+    if (options->form != HAMEL_FORM_MOTION && options->notation == HAMEL_NOTATION_C)
         json_fault_at(&reader, "/options/equations/format",
-                      "expected \"text\" or \"latex\" for the explicit form, found \"c\"");
+                      "expected \"text\" or \"latex\" for the form `%s`, found \"c\"", hamel_forms[options->form].name);
     return reader.no_memory ? hamel_out_of_memory(error) : error->status;
 }
 

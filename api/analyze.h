@@ -32,9 +32,9 @@ typedef enum api_analyses { /* bits */
 } api_analyses;
 
 typedef struct api_analysis_options {
-    unsigned analyses;                                      /* bits of api_analyses */
-    hamel_notation notation;                                /* notation of the equations */
-    bool is_explicit;                                       /* write the explicit form of the equations; not in C */
+    unsigned analyses;       /* bits of api_analyses */
+    hamel_notation notation; /* notation of the equations */
+    hamel_form form;         /* form of the equations; only HAMEL_FORM_MOTION has C code */
     hamel_notation forces_notation, displacements_notation; /* text or LaTeX */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */

@@ -349,6 +349,7 @@ typedef struct hamel_report {
     bool with_time;                                 /* time counts as a coordinate in `growth_vector` */
     bool exact;                                     /* whether the dimensions were derived from the expressions alone */
     const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
+    const struct hamel_integrability *integrability; /* residuals and ranks (engine/analyze/integrability.h) */
     hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
     size_t integral_count, conserved_while_count;
     /* Names of the velocity basis: the independent quasi-velocities of the description, then linear constraints and

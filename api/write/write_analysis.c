@@ -1,6 +1,7 @@
 /* write_analysis.c — writes the results of analyses as JSON. */
 #include "api/analyze.h"
 #include "api/json/builder.h"
+#include "engine/analyze/integrability.h"
 
 static void add_names(json_builder *b, cJSON *object, const char *key, const hamel_names *given) {
     json_add_texts(b, object, key, given->items, given->count);
@@ -71,6 +72,36 @@ static void add_start(json_builder *b, cJSON *holonomy, const hamel_start_verdic
     add_names(b, object, "while", &s->conditions);
 }
 
+static void add_residuals(json_builder *b, cJSON *object, const char *key, const hamel_integrability_residual *items,
+                          size_t count) {
+    cJSON *list = json_add_list(b, object, key);
+    for (size_t k = 0; k < count && !b->failed; k++) {
+        cJSON *item = json_append_object(b, list);
+        if (items[k].of) json_add_text(b, item, "of", items[k].of);
+        json_add_texts(b, item, "variables", items[k].variables, items[k].variables[2] ? 3 : 2);
+        json_add_text(b, item, "expression", items[k].expression);
+        json_add_number_or_null(b, item, "value", items[k].has_value, items[k].value);
+    }
+}
+
+static void add_integrability(json_builder *b, cJSON *holonomy, const hamel_integrability *i) {
+    cJSON *object = json_add_object(b, holonomy, "integrability");
+    cJSON *list = json_add_list(b, object, "forms");
+    for (size_t k = 0; k < i->form_count && !b->failed; k++) {
+        const hamel_integrability_form *form = &i->forms[k];
+        cJSON *item = json_append_object(b, list);
+        json_add_text(b, item, "constraint", form->constraint);
+        if (form->has_components)
+            add_residuals(b, item, "frobenius", form->frobenius, form->frobenius_count);
+        else
+            json_add_null(b, item, "frobenius");
+        json_add_number(b, item, "rank", (double)form->rank);
+        json_add_number(b, item, "joint_rank", (double)form->joint_rank);
+        json_add_number(b, item, "system_rank", (double)form->system_rank);
+    }
+    add_residuals(b, object, "solved", i->solved, i->solved_count);
+}
+
 static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     cJSON *object = json_add_object(b, root, "holonomy");
     bool known = r->verdict != HAMEL_VERDICT_UNDETERMINED;
@@ -81,6 +112,7 @@ static void add_holonomy(json_builder *b, cJSON *root, const hamel_report *r) {
     json_add_number(b, object, "holonomic_constraints", (double)r->holonomic_rank);
     add_flags(b, object, r);
     add_start(b, object, &r->at_start);
+    add_integrability(b, object, r->integrability);
     add_names(b, object, "left_out", &r->left_out);
     cJSON *integrals = json_add_list(b, object, "integrals");
     for (size_t k = 0; k < r->integral_count && !b->failed; k++) add_integral(b, integrals, &r->integrals[k]);
@@ -201,6 +233,7 @@ void api_add_entries(json_builder *b, cJSON *object, const hamel_written *form) 
         json_add_text(b, item, "symbol", entry->symbol);
         json_add_texts(b, item, "indices", entry->indices, indices);
         json_add_text(b, item, "value", entry->value);
+        if (entry->note != NULL) json_add_text(b, item, "note", entry->note);
     }
     json_add_texts(b, object, "omitted", form->omitted.items, form->omitted.count);
 }

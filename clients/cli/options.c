@@ -2,6 +2,7 @@
  * for unknown options, and the keys of a description. */
 #include "clients/cli/options.h"
 
+#include "engine/equations/equations.h"
 #include "engine/hamel.h"
 
 #include <assert.h>
@@ -202,6 +203,11 @@ static void print_formulations(void) {
         printf("  %-22s %s\n", hamel_formulation_name(i), hamel_formulation_summary(i));
 }
 
+static void print_forms(void) {
+    printf("\nForms:\n");
+    for (size_t i = 0; i < HAMEL_FORM_COUNT; i++) printf("  %-22s %s\n", hamel_forms[i].name, hamel_forms[i].summary);
+}
+
 void cli_command_help(const cli_command *command) {
     printf("usage: hamel %s %s\n\n%s\n", command->name, command->synopsis, command->summary);
     if (command->options[0].name != NULL) printf("\nOptions:\n");
@@ -213,5 +219,6 @@ void cli_command_help(const cli_command *command) {
         printf("  %-22s %s\n", left, listed ? "use this formulation, see the list below (auto)" : option->help);
     }
     if (command->lists_formulations) print_formulations();
+    if (command->lists_forms) print_forms();
     printf("\n%s", command->about);
 }

@@ -191,6 +191,9 @@ hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
  * combinations. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 
+/* integrability.c: residuals and ranks of the linear velocity constraints. */
+hamel_status integrability_derive(analysis *a) HAMEL_CHECKED;
+
 /* transitivity.c: Hamel's coefficients of the quasi-velocities. */
 hamel_status transitivity_derive(analysis *a) HAMEL_CHECKED;
 

@@ -160,9 +160,9 @@ hamel_status analysis_open(analysis *a) {
 }
 
 static hamel_status analyze(analysis *a, void *result, void *context) {
-    static hamel_status (*const parts[])(analysis *) = {samples_draw,      regions_draw,       structure_derive,
-                                                        symmetries_derive, redundancy_derive,  structure_coupling,
-                                                        holonomy_derive,   transitivity_derive};
+    static hamel_status (*const parts[])(analysis *) = {samples_draw,      regions_draw,         structure_derive,
+                                                        symmetries_derive, redundancy_derive,    structure_coupling,
+                                                        holonomy_derive,   integrability_derive, transitivity_derive};
     (void)context;
     a->report = result;
     hamel_status status = analysis_open(a);

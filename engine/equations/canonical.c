@@ -178,12 +178,14 @@ static void hold_momenta(written *w, legendre *l) {
 bool write_canonical(written *w, const char *as) {
     bool routh = strcmp(as, "routh") == 0;
     legendre l = {0};
+    if (w->form != HAMEL_FORM_MOTION && w->form != HAMEL_FORM_EXPLICIT)
+        return written_cannot(w, "momenta replace velocities in this formulation", WRITTEN_BY_LAGRANGE);
     if (!allocate_legendre(w, &l)) return false;
     for (size_t i = 0; i < w->n; i++)
         if ((!routh || w->equations.cyclic[i]) && !name_momentum(w, &l, i)) return false;
     if (!solve_momenta(w, &l)) return false;
     if (routh) hold_momenta(w, &l);
-    if (w->form == WRITTEN_EXPLICIT)
+    if (w->form == HAMEL_FORM_EXPLICIT)
         return routh ? explicit_routhian(w, &l)
                      : written_cannot(w, "Hamilton's equations have no explicit form",
                                       "use --formulation lagrange or --formulation routh");

@@ -35,7 +35,8 @@ static const writer_kind writers[] = {
 };
 
 static bool write_as(written *w, const writer_kind *kind) {
-    if (!kind->solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
+    bool solves = kind->solves || (w->form == HAMEL_FORM_JOURDAIN && w->m > 0);
+    if (!solves || w->n <= WRITTEN_SOLVED) return kind->write(w, kind->name);
     return written_cannot(w,
                           arena_format(w->memory,
                                        "velocities can be solved for %d coordinates at most; the system has %zu",
@@ -65,8 +66,24 @@ static const char *free_name(const written *w) {
     return "shared_";
 }
 
-/* Names of the forms that consist of definitions; NULL: the equations of motion. */
-static const char *const form_names[WRITTEN_FORMS] = {[WRITTEN_EXPLICIT] = "explicit form"};
+const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT] = {
+    [HAMEL_FORM_MOTION] = {"motion", "equations of motion"},
+    [HAMEL_FORM_EXPLICIT] = {"explicit", "energy by degree in the velocities, and coefficients of the equations"},
+    [HAMEL_FORM_NIELSEN] = {"nielsen", "Nielsen's equations, from the rate T' of the kinetic energy"},
+    [HAMEL_FORM_TSENOV] = {"tsenov", "Tsenov's equations, from T''"},
+    [HAMEL_FORM_MANGERON_DELEANU] = {"mangeron-deleanu", "equations of Mangeron and Deleanu of order 3, from T'''"},
+    [HAMEL_FORM_JOURDAIN] = {"jourdain", "Jourdain's principle, by the variations of velocities"},
+    [HAMEL_FORM_CENTRAL] = {"central", "central equation, by the rates of momenta"},
+    [HAMEL_FORM_ENERGY_RATE] = {"energy-rate", "energy integral, and its rate as a sum of terms"},
+};
+
+/* Names of the forms in the text; NULL: the equations of motion. */
+static const char *const titles[HAMEL_FORM_COUNT] = {
+    [HAMEL_FORM_EXPLICIT] = "explicit form",    [HAMEL_FORM_NIELSEN] = "form of Nielsen",
+    [HAMEL_FORM_TSENOV] = "form of Tsenov",     [HAMEL_FORM_MANGERON_DELEANU] = "form of Mangeron and Deleanu",
+    [HAMEL_FORM_JOURDAIN] = "form of Jourdain", [HAMEL_FORM_CENTRAL] = "central equation",
+    [HAMEL_FORM_ENERGY_RATE] = "energy rate",
+};
 
 /* Derives the equations, collects the lines of the form, and prints them to `out`. */
 static hamel_status write_in(written *w, hamel_notation notation, text_buffer *out) {
@@ -79,7 +96,9 @@ static hamel_status write_in(written *w, hamel_notation notation, text_buffer *o
     if (status != HAMEL_OK) return status;
     w->shared_name = free_name(w);
     w->lines_read = notation != HAMEL_NOTATION_C;
-    bool done = written_prepare(w) && write_as(w, kind) && written_finish(w);
+    bool operators =
+        w->form == HAMEL_FORM_NIELSEN || w->form == HAMEL_FORM_TSENOV || w->form == HAMEL_FORM_MANGERON_DELEANU;
+    bool done = written_prepare(w) && (!operators || write_operators(w)) && write_as(w, kind) && written_finish(w);
     if (done && notation == HAMEL_NOTATION_TEXT) print_text(w, out);
     if (done && notation == HAMEL_NOTATION_LATEX) print_latex(w, out);
     if (done && notation == HAMEL_NOTATION_C) done = print_c(w, out);
@@ -105,7 +124,7 @@ static hamel_status no_c_code(const char *name, hamel_error *error) {
 }
 
 /* Writes a form of the equations of `d` to the text and the entries of `to`, which the caller frees even on failure. */
-static hamel_status write_to(owned_written *to, written_form form, const hamel_description *d, hamel_notation notation,
+static hamel_status write_to(owned_written *to, hamel_form form, const hamel_description *d, hamel_notation notation,
                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_model *model = NULL;
     arena memory;
@@ -113,7 +132,7 @@ static hamel_status write_to(owned_written *to, written_form form, const hamel_d
     arena_init(&memory, limits->memory);
     arena_init(&to->memory, limits->memory);
     text_buffer_init(&text, MOST_TEXT);
-    const char *name = form_names[form];
+    const char *name = titles[form];
     hamel_status status =
         name && notation == HAMEL_NOTATION_C ? no_c_code(name, error) : model_derive(&model, d, limits, poll, error);
     if (status == HAMEL_OK) {
@@ -139,10 +158,8 @@ static hamel_status write_to(owned_written *to, written_form form, const hamel_d
     return status;
 }
 
-/* Common implementation of hamel_write_equations and of the functions that write other forms. */
-static hamel_status write_form(hamel_written **out, written_form form, const hamel_description *d,
-                               hamel_notation notation, const hamel_limits *limits, hamel_poll *poll,
-                               hamel_error *error) {
+hamel_status hamel_write_form(hamel_written **out, const hamel_description *d, hamel_form form, hamel_notation notation,
+                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
     hamel_error own = {0};
     const hamel_limits defaults = hamel_limits_default();
     if (!error) error = &own;
@@ -160,12 +177,7 @@ static hamel_status write_form(hamel_written **out, written_form form, const ham
 
 hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return write_form(out, WRITTEN_EQUATIONS, d, notation, limits, poll, error);
-}
-
-hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
-                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) {
-    return write_form(out, WRITTEN_EXPLICIT, d, notation, limits, poll, error);
+    return hamel_write_form(out, d, HAMEL_FORM_MOTION, notation, limits, poll, error);
 }
 
 bool hamel_entry_is_reaction(const hamel_written_entry *entry) {

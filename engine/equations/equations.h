@@ -1,13 +1,30 @@
 /* equations.h — equations of motion, written out as text, LaTeX or C, in the formulation of a description's simulation.
  *
- * One function, hamel_write_X, writes each form of the equations (equations of motion, explicit form). Every form is a
- * hamel_written: a text, and a list of the quantities that the text defines. README.md contains the definitions of the
- * quantities. */
+ * The equations can be written in several forms (hamel_forms). All forms have the same type, hamel_written: a text, and
+ * a list of the quantities that the text defines. README.md contains the definitions of the quantities. */
 #pragma once
 
 #include "engine/hamel.h"
 
 typedef enum hamel_notation { HAMEL_NOTATION_TEXT, HAMEL_NOTATION_LATEX, HAMEL_NOTATION_C } hamel_notation;
+
+typedef enum hamel_form {
+    HAMEL_FORM_MOTION,
+    HAMEL_FORM_EXPLICIT,
+    HAMEL_FORM_NIELSEN,
+    HAMEL_FORM_TSENOV,
+    HAMEL_FORM_MANGERON_DELEANU,
+    HAMEL_FORM_JOURDAIN,
+    HAMEL_FORM_CENTRAL,
+    HAMEL_FORM_ENERGY_RATE,
+    HAMEL_FORM_COUNT
+} hamel_form;
+
+/* The forms, indexed by hamel_form: the name of the form in options, and one line about its contents. */
+typedef struct hamel_form_entry {
+    const char *name, *summary;
+} hamel_form_entry;
+extern const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT];
 
 /* A quantity that a text defines. The entry of M[x, y] has the symbol "M" and the indices "x" and "y". The entry of
  * lambda(rod), the multiplier of the constraint rod, has the symbol "lambda" and the index "rod". */
@@ -15,6 +32,7 @@ typedef struct hamel_written_entry {
     const char *symbol;     /* a symbol such as "M", or the name of a velocity, force or common subexpression */
     const char *indices[3]; /* names of coordinates, quasi-velocities or constraints; NULL after the last index */
     const char *value;      /* expression in the notation of the text */
+    const char *note;       /* remark about the value, such as the reason why it is 0; NULL: none */
 } hamel_written_entry;
 
 typedef struct hamel_written {
@@ -38,14 +56,14 @@ typedef struct hamel_written {
 hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* Writes the explicit form of the equations of motion: the kinetic energy by degree in the velocities, and the
- * coefficients of the equations that follow from its parts. The formulation selects the function that is split by
- * degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for
- * formulations that eliminate the multipliers. The arguments and errors are as for hamel_write_equations. Returns
- * HAMEL_INVALID if the function is not quadratic in the velocities, if the formulation is hamilton, or if the notation
- * is C. */
-hamel_status hamel_write_explicit(hamel_written **out, const hamel_description *d, hamel_notation notation,
-                                  const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
+/* Writes the equations of motion of `d` in a form. The arguments and errors are as for hamel_write_equations, which
+ * writes the form HAMEL_FORM_MOTION. The other forms have no C code. HAMEL_FORM_EXPLICIT consists of the kinetic energy
+ * by degree in the velocities, and the coefficients of the equations that follow from its parts. The formulation
+ * selects the function that is split by degree: T for Lagrange's equations, the Routhian for routh, and T in the free
+ * velocities of constraints for formulations that eliminate the multipliers. If the formulation has no equations of
+ * this form, or the notation is C, returns HAMEL_INVALID, with the reason. */
+hamel_status hamel_write_form(hamel_written **out, const hamel_description *d, hamel_form form, hamel_notation notation,
+                              const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
 /* Returns true if the entry defines the multiplier of a constraint c, lambda(c). */
 bool hamel_entry_is_reaction(const hamel_written_entry *entry);

@@ -78,7 +78,7 @@ static bool find_mass(explicit_form *f) {
             if (contains_velocities(f, entry))
                 return written_cannot(
                     w, arena_format(w->memory, "the %s is not quadratic in the velocities", f->of->title),
-                    "omit --explicit");
+                    "use --form motion");
             if (!pattern_add(s, &f->M, (int32_t)k, column, entry)) return false;
         }
     }
@@ -226,16 +226,10 @@ bool write_explicit(written *w, const written_quadratic *of) {
 /* Splits the kinetic energy, if the potential is free of velocities, otherwise the Lagrangian. */
 bool write_explicit_lagrange(written *w) {
     hamel_system *s = w->system;
-    size_t count;
-    bool natural = s->lagrangian < 0;
-    for (size_t k = 0; k < s->potential_count; k++)
-        natural &= !(graph_depends(s->graph, s->potential[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
-    graph_node function = graph_number(s->graph, 0);
-    const graph_node *terms = energies_lagrangian_terms(s, &count);
+    bool natural;
+    graph_node function = written_energy(w, &natural);
     const char **names = arena_alloc(w->memory, w->n, sizeof *names);
-    if (!terms || !names) return false;
-    for (size_t k = 0; k < count; k++) function = graph_add(s->graph, function, terms[k]);
-    if (natural) function = energies_kinetic(&w->equations);
+    if (!names) return false;
     for (size_t i = 0; i < w->n; i++) names[i] = s->coordinates[i].name;
     const written_quadratic T = {"kinetic energy", "T", function, s->v, names, w->n, "forces"};
     const written_quadratic L = {"Lagrangian", "L", function, s->v, names, w->n, WRITTEN_IMPRESSED};

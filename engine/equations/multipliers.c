@@ -7,7 +7,7 @@
 #include <string.h>
 
 static bool motion(written *w) {
-    written_begin(w, "motion: d/dt dL/dq' - dL/dq = forces + reactions");
+    written_begin(w, w->form == HAMEL_FORM_MOTION ? "motion: d/dt dL/dq' - dL/dq = forces + reactions" : "motion");
     for (size_t i = 0; i < w->n; i++) {
         graph_node right = graph_add(w->system->graph, written_force(w, i), written_reaction(w, i));
         if (!written_equation(w, w->system->coordinates[i].name, written_inertia(w, i), right)) return false;
@@ -62,8 +62,11 @@ static bool machine(written *w) {
 bool write_multipliers(written *w, const char *name) {
     bool done, ideal = !w->equations.nonideal && w->equations.F.count == 0;
     const char *force = ideal ? "Q" : "(Q + C)";
-    if (w->form == WRITTEN_EXPLICIT) return write_explicit_lagrange(w);
-    if (strcmp(name, "lagrange") == 0)
+    if (w->form == HAMEL_FORM_EXPLICIT) return write_explicit_lagrange(w);
+    if (w->form == HAMEL_FORM_JOURDAIN) return write_jourdain(w);
+    if (w->form == HAMEL_FORM_CENTRAL) return write_central(w);
+    if (w->form == HAMEL_FORM_ENERGY_RATE) return write_energy_rate(w);
+    if (w->form != HAMEL_FORM_MOTION || strcmp(name, "lagrange") == 0)
         done = motion(w);
     else if (strcmp(name, "gauss") == 0)
         done = matrices(w, arena_format(w->memory,

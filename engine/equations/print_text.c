@@ -6,11 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* LaTeX commands for derivatives with respect to time, by order */
+static const char *const derivative_mark[] = {"", "\\dot{", "\\ddot{", "\\dddot{", "\\ddddot{"};
+
 static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     const written *w = context;
     text_buffer plain;
-    bool extra = (size_t)index >= w->n;
-    int dots = kind == SYMBOL_VELOCITY ? !extra : kind == SYMBOL_ACCELERATION ? (extra ? 1 : 2) : 0;
+    bool rate_of_extra = kind == SYMBOL_ACCELERATION && (size_t)index >= w->n;
+    int dots = rate_of_extra ? 1 : written_derivative(w, kind, index);
     bool multiplier = kind == SYMBOL_MULTIPLIER;
     text_buffer_init(&plain, 4096);
     if (multiplier)
@@ -22,7 +25,7 @@ static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, te
         latex_name(plain.bytes, out);
         text_buffer_puts(out, "}");
     } else if (plain.bytes) {
-        text_buffer_puts(out, dots == 2 ? "\\ddot{" : dots == 1 ? "\\dot{" : "");
+        text_buffer_puts(out, derivative_mark[dots]);
         latex_name(plain.bytes, out);
         text_buffer_puts(out, dots ? "}" : "");
     }
@@ -58,7 +61,8 @@ static void latex_defined(const written_line *line, text_buffer *out) {
         latex_words(line->defines + stem + 1, strlen(line->defines) - stem - 2, out);
         return;
     }
-    if (prime) text_buffer_puts(out, "\\dot{");
+    size_t primes = prime ? strspn(prime, "'") : 0;
+    text_buffer_puts(out, derivative_mark[primes < 4 ? primes : 4]);
     latex_name(line->defines, out);
     if (prime) text_buffer_puts(out, "}");
 }
@@ -80,7 +84,8 @@ typedef struct notation {
     /* before_part, open, close: text around a part; equals: text between the two sides of a line; next: text between
      * two lines; last: text after the last line */
     const char *before_part, *open, *equals, *next, *last, *close;
-    bool names_lines; /* equations begin with the name of their coordinate or constraint */
+    const char *before_note, *after_note; /* text around a remark, which follows a line */
+    bool names_lines;                     /* equations begin with the name of their coordinate or constraint */
     void (*defined)(const written_line *line, text_buffer *out);
     void (*node)(const written *w, graph_node node, text_buffer *out);
 } notation;
@@ -107,15 +112,17 @@ static void print_parts(const written *w, const notation *n, text_buffer *out) {
                 n->node(w, line->left, out);
             text_buffer_puts(out, n->equals);
             n->node(w, line->right, out);
+            if (line->note) text_buffer_printf(out, "%s%s%s", n->before_note, line->note, n->after_note);
             text_buffer_puts(out, k + 1 < part->count ? n->next : n->last);
         }
         text_buffer_puts(out, empty ? "" : n->close);
     }
 }
 
-static const notation text = {'#', "\n", "", " = ", "\n", "\n", "", true, text_defined, text_node};
+static const notation text = {'#', "\n", "", " = ", "\n", "\n", "", "  # ", "", true, text_defined, text_node};
 static const notation latex = {
-    '%', "", "\\begin{align}\n", " &= ", " \\\\\n", "\n", "\\end{align}\n", false, latex_defined, latex_node};
+    '%',  "",    "\\begin{align}\n", " &= ",    " \\\\\n", "\n", "\\end{align}\n", " \\quad \\text{(",
+    ")}", false, latex_defined,      latex_node};
 
 void print_text(const written *w, text_buffer *out) {
     print_parts(w, &text, out);
@@ -133,6 +140,7 @@ static void fill_entry(const written *w, hamel_notation in, const written_line *
     for (int i = 0; i < 3 && line->index[i]; i++) entry->indices[i] = arena_format(memory, "%s", line->index[i]);
     text_buffer_reset(value);
     (in == HAMEL_NOTATION_LATEX ? &latex : &text)->node(w, line->right, value);
+    entry->note = line->note ? arena_format(memory, "%s", line->note) : NULL;
     entry->value = value->bytes ? arena_text(memory, value->bytes, value->length) : NULL;
 }
 

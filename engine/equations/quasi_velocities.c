@@ -268,7 +268,7 @@ static bool chosen_velocities(written *w, const freedoms *f) {
     return true;
 }
 
-static bool kinematics(written *w, const freedoms *f) {
+bool freedoms_kinematics(written *w, const freedoms *f) {
     written_begin(w, "kinematics: q' in terms of the free velocities");
     return written_velocities(w, f->velocity);
 }
@@ -315,6 +315,14 @@ static graph_node contract_time(written *w, const freedoms *f, graph_node form, 
     return sum;
 }
 
+graph_node freedoms_commutator(written *w, const freedoms *f, graph_node form, size_t r) {
+    size_t most = w->n + w->extra_count;
+    graph_node *x = arena_alloc(w->memory, w->n, sizeof *x), *rest = node_array(w->system, most);
+    if (!x || !rest) return GRAPH_NONE;
+    for (size_t k = 0; k < w->n; k++) x[k] = velocity_of(w, f, k);
+    return graph_add(w->system->graph, contract_curl(w, f, form, r, x), contract_time(w, f, form, r, rest));
+}
+
 /* Writes γ^j_rs with x_k = Φ_ks, and γ^j_r with x_k = Φ_kt and the derivatives with respect to time (Greenwood
  * 4.383). */
 static bool coefficients_of(written *w, const freedoms *f, const char *name, graph_node form) {
@@ -336,7 +344,7 @@ static bool coefficients_of(written *w, const freedoms *f, const char *name, gra
     return true;
 }
 
-static bool hamel_coefficients(written *w, const freedoms *f) {
+bool freedoms_coefficients(written *w, const freedoms *f) {
     written_begin(w, "Hamel coefficients (antisymmetric in the lower indices; all others are 0)");
     for (size_t k = 0; k < f->quasi_count; k++)
         if ((w->system->quasi_count > 0 || is_chosen(w, f, k)) &&
@@ -444,18 +452,39 @@ bool freedoms_machine(written *w, const freedoms *f) {
     return reactions ? solve_for_multipliers_too(w, f) : add_multipliers(w, f);
 }
 
-bool write_quasi_velocities(written *w, const char *as) {
-    bool maggi = strcmp(as, "maggi") == 0, is_explicit = w->form == WRITTEN_EXPLICIT;
-    freedoms f = {.reactions = strcmp(as, "kane") != 0 && !is_explicit};
-    if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;
-    if ((!maggi || is_explicit) && !kinematics(w, &f)) return false;
-    if (is_explicit)
-        return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
-                                                      freedoms_substitute(w, &f, energies_kinetic(&w->equations)),
-                                                      f.symbol, f.name, f.count, NULL});
-    if (strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, &f)) return false;
-    if (strcmp(as, "boltzmann-hamel") == 0 && !hamel_coefficients(w, &f)) return false;
-    if (!motion(w, &f, !maggi) || !freedoms_reactions(w, &f, !maggi)) return false;
+/* Writes the equations of motion, or the form of Nielsen, Tsenov, or Mangeron and Deleanu. */
+static bool write_motion(written *w, freedoms *f, const char *as) {
+    bool maggi = strcmp(as, "maggi") == 0, is_motion = w->form == HAMEL_FORM_MOTION;
+    if (is_motion && strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, f)) return false;
+    if (is_motion && strcmp(as, "boltzmann-hamel") == 0 && !freedoms_coefficients(w, f)) return false;
+    if (!motion(w, f, !maggi) || !freedoms_reactions(w, f, !maggi)) return false;
     w->zero_count = 0; /* otherwise the constraints themselves would be reduced to 0 = 0 */
-    return (!maggi || written_constraints(w)) && (w->lines_read || freedoms_machine(w, &f));
+    return (!maggi || written_constraints(w)) && (w->lines_read || freedoms_machine(w, f));
+}
+
+static bool write_rate(written *w, const freedoms *f, const char *as) {
+    bool hamel = strcmp(as, "boltzmann-hamel") == 0;
+    bool by_inertia = strcmp(as, "kane") == 0 || strcmp(as, "gibbs-appell") == 0;
+    return (!hamel || freedoms_coefficients(w, f)) && write_quasi_energy_rate(w, f, by_inertia);
+}
+
+bool freedoms_write(written *w, freedoms *f, const char *as) {
+    switch (w->form) {
+    case HAMEL_FORM_ENERGY_RATE: return write_rate(w, f, as);
+    case HAMEL_FORM_EXPLICIT: return write_restricted(w, f);
+    case HAMEL_FORM_JOURDAIN: return write_jourdain_of(w, f);
+    case HAMEL_FORM_CENTRAL: return write_central_of(w, f);
+    default: return write_motion(w, f, as);
+    }
+}
+
+bool write_quasi_velocities(written *w, const char *as) {
+    bool maggi = strcmp(as, "maggi") == 0, kane = strcmp(as, "kane") == 0;
+    bool parts = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_JOURDAIN || w->form == HAMEL_FORM_CENTRAL ||
+                 w->form == HAMEL_FORM_ENERGY_RATE;
+    bool relaxed = w->form == HAMEL_FORM_EXPLICIT || w->form == HAMEL_FORM_CENTRAL;
+    freedoms f = {.reactions = relaxed || (!kane && !parts)};
+    if (!freedoms_solve(w, &f) || !chosen_velocities(w, &f)) return false;
+    if ((!maggi || parts) && !freedoms_kinematics(w, &f)) return false;
+    return freedoms_write(w, &f, as);
 }

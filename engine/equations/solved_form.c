@@ -97,7 +97,7 @@ static bool write_solved_velocities(solved_form *s) {
     const char *index[3] = {NULL};
     written_begin(w, "constraints, solved for the dependent velocities");
     if (!written_velocities(w, s->f.velocity)) return false;
-    if (w->form == WRITTEN_EXPLICIT) return true; /* in the explicit form, b[k] is a coefficient of K1 */
+    if (w->form != HAMEL_FORM_MOTION) return true; /* b[k] is another coefficient in other forms */
     written_begin(w, "coefficients of the solved form: D' = sum of b[D, I]*I' + b[D]");
     for (size_t i = 0; i < w->n; i++) {
         if (!is_dependent(s, i)) continue;
@@ -375,14 +375,11 @@ static bool find_preferred(solved_form *s) {
 
 bool write_solved_form(written *w, const char *as) {
     solved_form s = {.w = w, .chaplygin = strcmp(as, "chaplygin") == 0, .hadamard = strcmp(as, "hadamard") == 0};
-    s.f.reactions = w->form != WRITTEN_EXPLICIT;
+    s.f.reactions = true;
     s.f.in_coordinates = true;
     if (!find_preferred(&s) || !freedoms_solve(w, &s.f) || !read_solved_form(&s) || !check_absent(&s)) return false;
     if (!write_solved_velocities(&s)) return false;
-    if (w->form == WRITTEN_EXPLICIT)
-        return write_explicit(w, &(written_quadratic){"kinetic energy on the constraints", "T*",
-                                                      freedoms_substitute(w, &s.f, energies_kinetic(&w->equations)),
-                                                      s.f.symbol, s.f.name, s.f.count, NULL});
+    if (w->form != HAMEL_FORM_MOTION) return freedoms_write(w, &s.f, as);
     if (w->system->acceleration_energy >= 0)
         s.natural = true;
     else if (!find_function(&s))

@@ -95,6 +95,17 @@ bool written_upright_entry(written *w, const char *letter, const char *const ind
                                        .upright = true});
 }
 
+bool written_remarked(written *w, const char *letter, const char *index, graph_node right, const char *note) {
+    if (!w->lines_read || right < 0) return right >= 0;
+    return add_line(w, (written_line){.defines = name_of_entry(w, letter, (const char *const[3]){index}),
+                                      .left = GRAPH_NONE,
+                                      .right = readable(w, right),
+                                      .symbol = letter,
+                                      .index = {index},
+                                      .upright = true,
+                                      .note = note});
+}
+
 bool written_multiplier(written *w, size_t c, graph_node right) {
     assert(c < w->m);
     if (!w->lines_read) return true;
@@ -146,6 +157,38 @@ int32_t written_symbol(written *w, const char *name) {
     w->extra_names = names;
     names[w->extra_count] = name;
     return (int32_t)(w->n + w->extra_count++);
+}
+
+graph_node written_energy(written *w, bool *natural) {
+    hamel_system *s = w->system;
+    size_t count;
+    *natural = s->lagrangian < 0;
+    for (size_t k = 0; k < s->potential_count; k++)
+        *natural &= !(graph_depends(s->graph, s->potential[k]) & GRAPH_DEPENDS(SYMBOL_VELOCITY));
+    if (*natural) return energies_kinetic(&w->equations);
+    const graph_node *terms = energies_lagrangian_terms(s, &count);
+    graph_node sum = terms ? graph_number(s->graph, 0) : GRAPH_NONE;
+    for (size_t k = 0; terms && k < count; k++) sum = graph_add(s->graph, sum, terms[k]);
+    return sum;
+}
+
+bool written_use_energy(written *w, graph_node *K, bool *natural) {
+    hamel_system *s = w->system;
+    w->momentum = arena_alloc(w->memory, w->n, sizeof *w->momentum);
+    *K = written_energy(w, natural);
+    if (!w->momentum || *K < 0 || !graph_gradient(s->graph, K, 1, s->v, w->n, w->momentum)) return false;
+    graph_node V = *natural ? energies_potential(&w->equations) : graph_number(s->graph, 0);
+    for (size_t i = 0; i < w->n; i++) {
+        graph_node slope = graph_partial(s->graph, V, s->q[i]);
+        w->inertia[i] = graph_sub(s->graph, w->inertia[i], slope);
+        w->equations.given[i] = graph_sub(s->graph, w->equations.given[i], slope);
+    }
+    return graph_status(s->graph) == HAMEL_OK;
+}
+
+graph_node written_momentum(written *w, size_t i) {
+    assert(i < w->n && w->momentum);
+    return w->momentum[i];
 }
 
 /* Replaces the multipliers of constraints that do not act by 0. */
@@ -275,16 +318,28 @@ const char *written_remark(const written *w) {
     return w->work_budget.spent ? "correct, but not fully simplified: the work budget was spent" : NULL;
 }
 
+int written_derivative(const written *w, graph_symbol_kind kind, int32_t index) {
+    if (kind == SYMBOL_VELOCITY && w->stride > 0 && (size_t)index >= w->stride)
+        return (int)((size_t)index / w->stride) + 1;
+    if ((kind != SYMBOL_VELOCITY && kind != SYMBOL_ACCELERATION) || (size_t)index >= w->n) return 0;
+    return kind == SYMBOL_VELOCITY ? 1 : 2;
+}
+
 /* Returns the name of an extra symbol, or NULL for a symbol of the system. */
 static const char *extra_name(const written *w, graph_symbol_kind kind, int32_t index) {
     bool velocity = kind == SYMBOL_VELOCITY || kind == SYMBOL_ACCELERATION;
-    return velocity && (size_t)index >= w->n ? w->extra_names[(size_t)index - w->n] : NULL;
+    return velocity && written_derivative(w, kind, index) == 0 ? w->extra_names[(size_t)index - w->n] : NULL;
 }
 
 void written_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
     written *w = context;
     const char *extra = extra_name(w, kind, index);
     size_t parameters = w->system->parameter_count;
+    if (written_derivative(w, kind, index) > 2) {
+        text_buffer_printf(out, "%s%.*s", w->system->coordinates[(size_t)index % w->stride].name,
+                           written_derivative(w, kind, index), "''''");
+        return;
+    }
     if (kind == SYMBOL_PARAMETER && (size_t)index >= parameters)
         text_buffer_printf(out, "%s%zu", w->shared_name, (size_t)index - parameters + 1);
     else if (extra)
@@ -339,6 +394,7 @@ bool written_prepare(written *w) {
     w->start.values[SYMBOL_PARAMETER] = w->model->parameters;
     w->start.values[SYMBOL_TIME] = &w->model->settings.start;
     w->start.values[SYMBOL_COORDINATE] = w->model->q0;
+    w->start.values[SYMBOL_VELOCITY] = w->model->v0;
     return omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w);
 }
 

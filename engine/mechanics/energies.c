@@ -1,11 +1,4 @@
-/* energies.c — L, T and its terms, V, the Jacobi integral and its rate, the Gibbs–Appell function.
- *
- *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
- *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
- *
- * Q are the forces without a potential. a_ct is the part of constraint c, at velocity level, that does not depend on
- * velocities. Because A_c·q' = −a_ct along the motion, a catastatic constraint contributes 0. If a constraint is not
- * linear in the velocities, its power is λ ∂f/∂q'·q' (Papastavridis A82, A91). */
+/* energies.c — L, T and its terms, V, and the Gibbs–Appell function. */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/elements.h"
@@ -204,72 +197,6 @@ graph_node energies_acceleration(const hamel_equations *e) {
     return sum;
 }
 
-/* Returns the power of the reaction of constraint c, divided by λ_c. */
-static graph_node constraint_power(hamel_equations *e, size_t c) {
-    hamel_system *s = e->system;
-    graph *g = s->graph;
-    const system_constraint *constraint = &s->constraints[c];
-    graph_node time = graph_symbol(g, SYMBOL_TIME, 0), sum = graph_number(g, 0);
-    size_t first, count = pattern_row(&e->A, (int32_t)c, &first);
-    bool linear = constraint->order == CONSTRAINT_HOLONOMIC;
-    if (linear) return graph_neg(g, graph_partial(g, constraint->equation, time));
-    for (size_t k = first; k < first + count; k++)
-        sum = graph_add(g, sum, graph_mul(g, e->A.entries[k].node, s->v[e->A.entries[k].column]));
-    if (constraint->order == CONSTRAINT_ACCELERATION) return sum;
-    linear = true;
-    for (size_t k = first; k < first + count; k++)
-        if (graph_depends(g, e->A.entries[k].node) & GRAPH_DEPENDS(SYMBOL_VELOCITY)) linear = false;
-    if (!linear) return sum;
-    const graph_node *zeros = equations_zeros(e);
-    return zeros ? graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n)) : GRAPH_NONE;
-}
-
-/* Returns the power of prescribed forces and friction, computed as the power of all reactions minus the power of Aᵀλ.
- * The expressions of the prescribed forces C cannot be used, because they contain the multipliers of ideal
- * constraints. */
-static graph_node nonideal_power(const hamel_equations *e) {
-    hamel_system *s = e->system;
-    graph *g = s->graph;
-    graph_node sum = graph_number(g, 0);
-    for (int32_t i = 0; i < (int32_t)e->n; i++) {
-        graph_node whole = graph_add(g, graph_symbol(g, SYMBOL_IDEAL, i), graph_symbol(g, SYMBOL_NONIDEAL, i));
-        sum = graph_add(g, sum, graph_mul(g, whole, s->v[i]));
-    }
-    for (size_t k = 0; k < e->A.count; k++) {
-        const matrix_entry *a = &e->A.entries[k];
-        graph_node force = graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row));
-        sum = graph_sub(g, sum, graph_mul(g, force, s->v[a->column]));
-    }
-    return sum;
-}
-
 graph_node energies_need_momentum(const hamel_equations *e, graph_node node, const char *what) {
     return e->system->acceleration_energy >= 0 ? need_energies(e, what) : node;
-}
-
-hamel_status energies_derive(hamel_equations *e) {
-    assert(e->momentum && e->given);
-    hamel_system *s = e->system;
-    graph *g = s->graph;
-    size_t count;
-    graph_node *terms = energies_lagrangian_terms(s, &count), time = graph_symbol(g, SYMBOL_TIME, 0);
-    if (!terms) return equations_status(s);
-    e->jacobi = graph_number(g, 0);
-    e->jacobi_rate = graph_number(g, 0);
-    if (s->acceleration_energy >= 0) return equations_status(s); /* momenta and the energy balance are undefined */
-    for (size_t i = 0; i < e->n; i++) {
-        e->jacobi = graph_add(g, e->jacobi, graph_mul(g, s->v[i], e->momentum[i]));
-        e->jacobi_rate = graph_add(g, e->jacobi_rate, graph_mul(g, e->given[i], s->v[i]));
-    }
-    for (size_t i = 0; i < count; i++) {
-        e->jacobi = graph_sub(g, e->jacobi, terms[i]);
-        if (graph_depends(g, terms[i]) & GRAPH_DEPENDS(SYMBOL_TIME))
-            e->jacobi_rate = graph_sub(g, e->jacobi_rate, graph_partial(g, terms[i], time));
-    }
-    e->jacobi_rate = graph_add(g, e->jacobi_rate, e->nonideal ? nonideal_power(e) : friction_power(e));
-    for (size_t c = 0; c < e->m; c++) {
-        graph_node power = graph_mul(g, constraint_power(e, c), graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
-        e->jacobi_rate = graph_add(g, e->jacobi_rate, power);
-    }
-    return equations_status(s);
 }

@@ -125,14 +125,14 @@ hamel_status friction_derive(hamel_equations *e) {
     return equations_status(e->system);
 }
 
-graph_node friction_power(const hamel_equations *e) {
+graph_node friction_power(const hamel_equations *e, const graph_node *x) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
     for (size_t k = 0; k < e->F.count; k++) {
         const matrix_entry *f = &e->F.entries[k];
         int32_t c = e->system->frictions[f->column].constraint;
         graph_node force = graph_mul(g, f->node, graph_unary(g, GRAPH_ABS, graph_symbol(g, SYMBOL_MULTIPLIER, c)));
-        sum = graph_add(g, sum, graph_mul(g, force, e->system->v[f->row]));
+        sum = graph_add(g, sum, graph_mul(g, force, x[f->row]));
     }
     return sum;
 }

@@ -1,5 +1,7 @@
 /* outputs.c — derived quantities by name, for outputs, invariants, checks and events. */
+#include "engine/mechanics/energy_rate.h"
 #include "engine/mechanics/equations.h"
+#include "engine/mechanics/form_residual.h"
 
 #include "engine/system/binder.h"
 #include "engine/system/units.h"
@@ -133,6 +135,29 @@ static graph_node virial_of(const hamel_equations *e) {
     return sum;
 }
 
+/* Returns the sum of all reactions on q_i that e->given does not contain. The forces λ (D_i − A_ci) of servo-constraints
+ * are among e->given, so the sum contains λ A_ci for all constraints. */
+static graph_node remaining_reaction(const hamel_equations *e, int32_t i) {
+    graph *g = e->system->graph;
+    graph_node sum = graph_number(g, 0);
+    if (has_nonideal(e)) return graph_add(g, graph_symbol(g, SYMBOL_IDEAL, i), graph_symbol(g, SYMBOL_NONIDEAL, i));
+    for (size_t k = 0; k < e->A.count; k++) {
+        const matrix_entry *a = &e->A.entries[k];
+        if (a->column == i) sum = graph_add(g, sum, graph_mul(g, a->node, graph_symbol(g, SYMBOL_MULTIPLIER, a->row)));
+    }
+    return sum;
+}
+
+static graph_node let_go(const hamel_equations *e, graph_node node) {
+    return node < 0 ? node : friction_let_go(e, node);
+}
+
+/* Returns one term of dh/dt, or dh/dt itself if `term` is negative. */
+static graph_node rate_of_energy(const hamel_equations *e, int32_t term) {
+    graph_node rate = term < 0 ? energy_rate_sum(e) : energy_rate_term(e, (energy_term)term);
+    return let_go(e, rate);
+}
+
 static graph_node get(void *context, syntax_quantity quantity, const int32_t *arguments) {
     const hamel_equations *e = context;
     hamel_system *s = e->system;
@@ -144,7 +169,9 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ENERGY:
         return s->lagrangian >= 0 ? e->jacobi : graph_add(g, energies_kinetic(e), energies_potential(e));
     case QUANTITY_JACOBI_INTEGRAL: return energies_need_momentum(e, e->jacobi, "Jacobi integral");
-    case QUANTITY_ENERGY_RATE: return energies_need_momentum(e, friction_let_go(e, e->jacobi_rate), "energy rate");
+    case QUANTITY_ENERGY_RATE: return rate_of_energy(e, x);
+    case QUANTITY_QUASI_ENERGY: return quasi_energy(e);
+    case QUANTITY_QUASI_ENERGY_RATE: return let_go(e, quasi_energy_rate(e, x < 0 ? ENERGY_TERMS : x));
     case QUANTITY_MOMENTUM: return energies_need_momentum(e, e->momentum[x], "momenta");
     case QUANTITY_LAMBDA: return graph_symbol(g, SYMBOL_MULTIPLIER, x);
     case QUANTITY_REACTION: return graph_mul(g, graph_symbol(g, SYMBOL_MULTIPLIER, x), coefficient_of(e, x, y));
@@ -162,6 +189,7 @@ static graph_node get(void *context, syntax_quantity quantity, const int32_t *ar
     case QUANTITY_ACCELERATION_ENERGY: return energies_acceleration(e);
     case QUANTITY_ACTION: return system_integral(s, lagrangian_of(e), "");
     case QUANTITY_VIRIAL: return virial_of(e);
+    case QUANTITY_FORM_RESIDUAL: return form_residual(e, (residual_form)x, (size_t)y, remaining_reaction(e, y));
     default: return GRAPH_NONE; /* all other quantities are bound by the binder */
     }
 }

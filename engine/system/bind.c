@@ -365,6 +365,40 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
+/* Finds the argument FORM of form_residual(FORM, coordinate). */
+static bool form_argument(machine *m, const syntax_item *item, const char *name, int32_t *form) {
+    static const char *const names[RESIDUAL_FORMS] = {[RESIDUAL_NIELSEN] = "nielsen",
+                                                      [RESIDUAL_TSENOV] = "tsenov",
+                                                      [RESIDUAL_MANGERON_DELEANU] = "mangeron_deleanu",
+                                                      [RESIDUAL_JOURDAIN] = "jourdain",
+                                                      [RESIDUAL_CENTRAL] = "central"};
+    for (*form = 0; *form < RESIDUAL_FORMS; ++*form)
+        if (strcmp(names[*form], name) == 0) return true;
+    return fault(m, item,
+                 "form_residual() needs a form (nielsen, tsenov, mangeron_deleanu, jourdain or central), but `%s` is "
+                 "not one",
+                 name);
+}
+
+/* Finds the argument NAME of energy_rate(NAME) or quasi_energy_rate(NAME). */
+static bool energy_term_argument(machine *m, const syntax_item *item, const char *name, int32_t *term) {
+    bool quasi = item->op == QUANTITY_QUASI_ENERGY_RATE;
+    static const struct {
+        const char *text;
+        bool of[2];
+    } terms[ENERGY_TERMS] = {
+#define X(name, text, of_energy, of_quasi_energy) {text, {of_energy, of_quasi_energy}},
+        ENERGY_TERM_LIST(X)
+#undef X
+    };
+    for (*term = 0; *term < ENERGY_TERMS; ++*term)
+        if (terms[*term].of[quasi] && strcmp(terms[*term].text, name) == 0) return true;
+    (void)fault(m, item, "%s() has no term `%s`", quantity_text(item->op), name);
+    hamel_suggest(m->s->error, "the terms are impressed, dissipation, %s, reactions, nonideal and friction",
+                  quasi ? "potential, inertia" : "time");
+    return false;
+}
+
 /* Returns the part of a message that lists where a quantity may be used, in addition to outputs. */
 static const char *known_elsewhere(int quantity) {
     if (quantity == QUANTITY_IDEAL) return ", and in `nonideal` of a constraint, but not in definitions used there";
@@ -428,6 +462,15 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_TABLE: return run_table(m, item, argument[0].name, argument[1].node);
     case QUANTITY_KINETIC_ENERGY:
         if (item->count && !degree_argument(m, item, argument[0].node, &index[0])) return false;
+        break;
+    case QUANTITY_FORM_RESIDUAL:
+        if (!form_argument(m, item, argument[0].name, &index[0]) ||
+            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
+            return false;
+        break;
+    case QUANTITY_ENERGY_RATE:
+    case QUANTITY_QUASI_ENERGY_RATE:
+        if (item->count && !energy_term_argument(m, item, argument[0].name, &index[0])) return false;
         break;
     case QUANTITY_MOMENTUM:
     case QUANTITY_IDEAL:

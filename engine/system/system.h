@@ -327,6 +327,36 @@ typedef enum system_place {
 #undef X
 } system_place;
 
+/* Forms of the equations of motion whose residual form_residual(FORM, coordinate) is (mechanics/form_residual.h). */
+typedef enum residual_form {
+    RESIDUAL_NIELSEN,
+    RESIDUAL_TSENOV,
+    RESIDUAL_MANGERON_DELEANU,
+    RESIDUAL_JOURDAIN,
+    RESIDUAL_CENTRAL,
+    RESIDUAL_FORMS
+} residual_form;
+
+/* Terms of the rates of energy_rate(NAME) and quasi_energy_rate(NAME) (mechanics/energy_rate.h): enumerator, name,
+ * whether energy_rate has the term, whether quasi_energy_rate has it. */
+/* clang-format off */
+#define ENERGY_TERM_LIST(X)                        \
+    X(IMPRESSED, "impressed", true, true)          \
+    X(DISSIPATION, "dissipation", true, true)      \
+    X(TIME, "time", true, false)                   \
+    X(POTENTIAL, "potential", false, true)         \
+    X(INERTIA, "inertia", false, true)             \
+    X(REACTIONS, "reactions", true, true)          \
+    X(NONIDEAL, "nonideal", true, true)            \
+    X(FRICTION, "friction", true, true)
+/* clang-format on */
+typedef enum energy_term {
+#define X(name, text, of_energy, of_quasi_energy) ENERGY_##name,
+    ENERGY_TERM_LIST(X)
+#undef X
+        ENERGY_TERMS
+} energy_term;
+
 /* `get` returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
  * constraints, according to the quantity's signature. If no system_quantities are passed, derived quantities are 0, and
  * only syntax and names are checked. */

@@ -43,7 +43,9 @@ typedef enum syntax_kind {
     X(POTENTIAL_ENERGY, "potential_energy", "")      \
     X(ENERGY, "energy", "")                          \
     X(JACOBI_INTEGRAL, "jacobi_integral", "")        \
-    X(ENERGY_RATE, "energy_rate", "")                \
+    X(ENERGY_RATE, "energy_rate", "m")               \
+    X(QUASI_ENERGY, "quasi_energy", "")              \
+    X(QUASI_ENERGY_RATE, "quasi_energy_rate", "m")   \
     X(MOMENTUM, "momentum", "n")                     \
     X(LAMBDA, "lambda", "n")                         \
     X(REACTION, "reaction", "nn")                    \
@@ -59,6 +61,7 @@ typedef enum syntax_kind {
     X(MEAN, "time_mean", "e")                        \
     X(ACTION, "action", "")                          \
     X(VIRIAL, "virial", "")                          \
+    X(FORM_RESIDUAL, "form_residual", "nn")          \
     X(LINEAR_MOMENTUM, "linear_momentum", "nk")      \
     X(ANGULAR_MOMENTUM, "angular_momentum", "nkm")   \
     X(CENTER_OF_MASS, "center_of_mass", "k")         \

@@ -184,14 +184,24 @@ report $? "equations are written as C"
 "$hamel" examples redundant_parallelogram >redundant.json
 call equations redundant.json --formulation kane; code_is 3 && grep -q 'some constraints are redundant' err
 report $? "the formulation kane rejects redundant constraints"
-call equations system.json --explicit; code_is 0 && grep -q '^T2 = ' out && grep -q '^M\[' out && cp out explicit.txt
+call equations system.json --form explicit; code_is 0 && grep -q '^T2 = ' out && grep -q '^M\[' out && cp out explicit.txt
 report $? "the explicit form is written as text"
-call equations system.json --explicit --format latex; code_is 0 && grep -q '^T_{2} &= ' out
+call equations system.json --form explicit --format latex; code_is 0 && grep -q '^T_{2} &= ' out
 report $? "the explicit form is written as LaTeX"
-call equations system.json --explicit --format json; code_is 0 && grep -q '{"symbol":"T2","indices":\[\],"value":' out && cp out explicit.json
+call equations system.json --form explicit --format json; code_is 0 && grep -q '{"symbol":"T2","indices":\[\],"value":' out && cp out explicit.json
 report $? "the explicit form is written as JSON"
-call equations system.json --explicit --format c; code_is 2 && grep -q 'text, latex or json' err
+call equations system.json --form explicit --format c; code_is 2 && grep -q 'text, latex or json' err
 report $? "a message about an unknown format of the explicit form lists the formats"
+for form in nielsen tsenov mangeron-deleanu jourdain central; do
+    call equations system.json --form $form; code_is 0 && grep -q "^rod: " out && cp out form.txt
+    report $? "the form $form is written as text"
+    call equations system.json --form $form --format json; code_is 0 && grep -q '"entries":\[{"symbol":"[TJp]' out
+    report $? "the form $form is written as JSON"
+done
+call equations --help; code_is 0 && grep -q '^  jourdain  ' out && grep -q '^  motion  ' out
+report $? "the help lists the forms of equations"
+call equations system.json --form hamel; code_is 2 && grep -q 'motion, explicit, nielsen' err
+report $? "a message about an unknown form lists the forms"
 call equations system.json --format pdf; code_is 2 && grep -q 'text, latex or c' err
 report $? "a message about an unknown format of equations lists the formats"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err
@@ -232,10 +242,12 @@ call analyze system.json --gauss --hamilton --bracket 'y*p_x, energy()' --canoni
 report $? "analyses of principles from a server have the same bytes"
 call equations system.json; code_is 0 && cmp -s out equations.txt
 report $? "equations from a server have the same bytes"
-call equations system.json --explicit; code_is 0 && cmp -s out explicit.txt
+call equations system.json --form explicit; code_is 0 && cmp -s out explicit.txt
 report $? "the explicit form from a server has the same bytes"
-call equations system.json --explicit --format json; code_is 0 && cmp -s out explicit.json
+call equations system.json --form explicit --format json; code_is 0 && cmp -s out explicit.json
 report $? "the explicit form from a server has the same JSON"
+call equations system.json --form central; code_is 0 && cmp -s out form.txt
+report $? "another form from a server has the same bytes"
 call analyze system.json --verify --format json; code_is 0 && cmp -s out verification.json
 report $? "a comparison of formulations from a server has the same bytes"
 call analyze invalid.json; code_is 3 && [ ! -s out ] && grep -q '^hamel: invalid.json: /kinetic_energy:10: unknown name `z`' err && grep -q '\^' err

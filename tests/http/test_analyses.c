@@ -269,8 +269,8 @@ static void errors_point_into_the_body(void **state) {
     expect_option_fault("equilibrium", "{\"equilibrium\": {\"starts\": -1}}", "/options/equilibrium/starts");
     expect_option_fault("equations", "{\"equations\": {\"format\": \"html\"}}", "/options/equations/format");
     expect_option_fault("equations", "{\"equations\": {\"formulation\": \"x\"}}", "/options/equations/formulation");
-    expect_option_fault("equations", "{\"equations\": {\"explicit\": 1}}", "/options/equations/explicit");
-    expect_option_fault("equations", "{\"equations\": {\"explicit\": true, \"format\": \"c\"}}",
+    expect_option_fault("equations", "{\"equations\": {\"form\": \"hamel\"}}", "/options/equations/form");
+    expect_option_fault("equations", "{\"equations\": {\"form\": \"explicit\", \"format\": \"c\"}}",
                         "/options/equations/format");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analysis\": []"), "/analysis");
     expect_fault(request_with(body, sizeof body, "phi", ", \"analyses\": [\"relaxation\"]"), "/options");

@@ -135,8 +135,19 @@ static void powers_of_constraints_complete_the_balance(void **state) {
     }
 }
 
+#define TERMS_OF_RATE                                                                                   \
+    "energy_rate(impressed) + energy_rate(dissipation) + energy_rate(time) + energy_rate(reactions) + " \
+    "energy_rate(nonideal) + energy_rate(friction)"
+#define SIZE_OF_RATE                                                                          \
+    "abs(energy_rate(impressed)) + abs(energy_rate(dissipation)) + abs(energy_rate(time)) + " \
+    "abs(energy_rate(reactions)) + abs(energy_rate(nonideal)) + abs(energy_rate(friction))"
+#define TERMS_OF_QUASI_RATE                                                                           \
+    "quasi_energy_rate(impressed) + quasi_energy_rate(dissipation) + quasi_energy_rate(potential) + " \
+    "quasi_energy_rate(inertia) + quasi_energy_rate(reactions) + quasi_energy_rate(nonideal) + "      \
+    "quasi_energy_rate(friction)"
+
 /* Runs every example for a twentieth of its duration. Compares energy_rate() with the time derivative of the Jacobi
- * integral. */
+ * integral, and with the sum of its terms. */
 static void the_rate_is_the_derivative_in_every_example(void **state) {
     (void)state;
     size_t count = 0;
@@ -157,6 +168,8 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
         cJSON *outputs = cJSON_AddObjectToObject(d, "outputs");
         cJSON_AddStringToObject(outputs, "difference of rates", "der(jacobi_integral()) - energy_rate()");
         cJSON_AddStringToObject(outputs, "speed of energies", "abs(der(kinetic_energy(2)))");
+        cJSON_AddStringToObject(outputs, "difference of terms", "energy_rate() - (" TERMS_OF_RATE ")");
+        cJSON_AddStringToObject(outputs, "size of terms", SIZE_OF_RATE);
         if (cJSON_HasObjectItem(d, "lagrangian")) cJSON_DeleteItemFromObject(outputs, "speed of energies");
         char *text = cJSON_PrintUnformatted(d);
         motion m = motion_of(text);
@@ -165,6 +178,11 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
         for (size_t i = 0; size && i < m.row_count; i++) scale = fmax(scale, motion_value(&m, i, size));
         /* the difference is limited by the velocity residuals times the multipliers */
         assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale);
+        /* the two sums have the same summands in another order; there are fewer than 1e3 of them */
+        double most = 1;
+        for (size_t i = 0; i < m.row_count; i++)
+            most = fmax(most, motion_value(&m, i, motion_column(&m, "size of terms")));
+        assert_column_zero(&m, e->name, "difference of terms", 1e-12 * most);
         motion_free(&m);
         free(text);
         cJSON_Delete(d);
@@ -185,6 +203,125 @@ static void gauss_function_includes_the_friction_force(void **state) {
     motion_free(&m);
 }
 
+/* Greenwood, example 4.12: dE/dt = −m r² Ω Ω' sin² θ (4.405) is the explicit derivative −∂L/∂t. Baruh 4.9 describes
+ * the bead by Cartesian coordinates: T is free of the time, and the reaction of the turning plane does all the work. */
+static void the_rate_has_the_terms_of_the_sources(void **state) {
+    (void)state;
+    motion m = motion_run("`parameters`: {`W`: 3, `a`: 1, `g`: 9.81}, `coordinates`: [{`name`: `th`, `initial`: 1}],"
+                          "`kinetic_energy`: `0.25*(th'^2 + ((W + a*t)*sin(th))^2)/2`,"
+                          "`potential_energy`: `g*0.5*cos(th)`, `generalized_forces`: {`th`: `0.3*sin(t)`},"
+                          "`dissipation`: `0.1*th'^2/2`, `outputs`: {"
+                          "`time`: `energy_rate(time) + 0.25*(W + a*t)*a*sin(th)^2`,"
+                          "`impressed`: `energy_rate(impressed) - 0.3*sin(t)*th'`,"
+                          "`dissipation`: `energy_rate(dissipation) + 0.1*th'^2`,"
+                          "`others`: `abs(energy_rate(reactions)) + abs(energy_rate(nonideal)) + "
+                          "abs(energy_rate(friction))`}",
+                          "`stop`: 2, `samples`: 21");
+    const char *const zero[] = {"time", "impressed", "dissipation", "others"};
+    for (size_t i = 0; i < 4; i++) assert_column_zero(&m, zero[i], zero[i], 1e-14);
+    motion_free(&m);
+    m = motion_run(
+        "`parameters`: {`W`: 3}, `coordinates`: [{`name`: `x`, `initial`: 0.5}, {`name`: `y`, `velocity`: 1.5},"
+        "{`name`: `z`, `initial`: 1}], `kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
+        "`potential_energy`: `9.81*z`, `constraints`: [{`name`: `turn`, `equation`: `x*sin(W*t) = y*cos(W*t)`}],"
+        "`outputs`: {`time`: `energy_rate(time)`, `power`: `energy_rate(reactions) - power(turn)`,"
+        "`size`: `abs(power(turn))`}",
+        "`stop`: 0.5, `samples`: 6");
+    assert_column_zero(&m, "time", "time", 0);
+    assert_column_zero(&m, "power", "power", 1e-6); /* A q' = −a_t holds up to the velocity residual */
+    assert_true(motion_value(&m, 5, motion_column(&m, "size")) > 1);
+    motion_free(&m);
+}
+
+/* A block of mass 2 slides on a floor with friction 0.2: the power of friction is −0.2 · 2 g x'. A second block has the
+ * same force as a prescribed reaction. */
+static void friction_and_prescribed_reactions_are_separate_terms(void **state) {
+    (void)state;
+    static const char *const force[] = {"`friction`: {`coefficient`: 0.2, `on`: `P`}",
+                                        "`nonideal`: {`x`: `-0.2*ideal(y)`}"};
+    static const char *const name[] = {"friction", "nonideal"};
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "`coordinates`: [{`name`: `x`, `velocity`: 3}, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
+                 "`potential_energy`: `2*9.81*y`, `points`: [{`name`: `P`, `position`: [`x`, `y`]}],"
+                 "`constraints`: [{`name`: `floor`, `equation`: `y = 0`, %s}], `outputs`: {"
+                 "`this`: `energy_rate(%s) + 0.4*9.81*x'`, `other`: `energy_rate(%s)`,"
+                 "`sum`: `energy_rate() + 0.4*9.81*x'`}",
+                 force[i], name[i], name[1 - i]);
+        motion m = motion_run(text, "`stop`: 0.5, `samples`: 6");
+        assert_column_zero(&m, name[i], "this", 1e-10);
+        assert_column_zero(&m, name[i], "other", 1e-10);
+        assert_column_zero(&m, name[i], "sum", 1e-10);
+        motion_free(&m);
+    }
+}
+
+/* Runs the examples whose drift is determined. The rate of the energy of the free velocities is its derivative along the
+ * motion, and the sum of its terms (Greenwood 4.380). */
+static void the_energy_of_free_velocities_has_its_rate(void **state) {
+    (void)state;
+    static const char *const names[] = {"talamucci_3_2_guided_skate",        "talamucci_3_4_driven_unicycle",
+                                        "greenwood_4_12_bead_on_hoop",       "talamucci_3_2_lead_on_circle",
+                                        "greenwood_4_13_turning_knife_edge", "baruh_ex_4_12_pendulum_drawn_in"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const api_example *e = NULL;
+        for (size_t k = 0; (e = api_example_at(k)) != NULL && strcmp(e->name, names[i]) != 0; k++) {
+        }
+        assert_non_null(e);
+        cJSON *d = cJSON_Parse(e->json), *outputs = NULL;
+        cJSON_DeleteItemFromObject(d, "outputs");
+        cJSON_DeleteItemFromObject(d, "checks");
+        cJSON_DeleteItemFromObject(d, "invariants");
+        outputs = cJSON_AddObjectToObject(d, "outputs");
+        cJSON_AddStringToObject(outputs, "rate", "der(quasi_energy()) - quasi_energy_rate()");
+        cJSON_AddStringToObject(outputs, "sum", "quasi_energy_rate() - (" TERMS_OF_QUASI_RATE ")");
+        char *text = cJSON_PrintUnformatted(d);
+        motion m = motion_of(text);
+        /* powers are below 1e3; velocities satisfy the constraints to about 1e-12 */
+        assert_column_zero(&m, e->name, "rate", 1e-8);
+        assert_column_zero(&m, e->name, "sum", 1e-12);
+        motion_free(&m);
+        free(text);
+        cJSON_Delete(d);
+    }
+}
+
+/* The quasi-velocities u = x' − W y, v = y' + W x are 0 at rest in a frame that turns at −W. Then σ = (W y, −W x), and
+ * h* = T + V − p·σ = (u² + v² − W² r² + k r²)/2, which a central potential conserves. */
+static void quasi_velocities_determine_the_drift(void **state) {
+    (void)state;
+    motion m = motion_run(
+        "`parameters`: {`W`: 0.7, `k`: 2}, `coordinates`: [{`name`: `x`, `initial`: 1},"
+        "{`name`: `y`, `velocity`: 0.4}], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
+        "`potential_energy`: `k*(x^2 + y^2)/2`, `quasi_velocities`: [{`name`: `u`, `definition`: `x' - W*y`},"
+        "{`name`: `v`, `definition`: `y' + W*x`}], `outputs`: {"
+        "`H`: `quasi_energy() - ((x' - W*y)^2 + (y' + W*x)^2 + (k - W^2)*(x^2 + y^2))/2`,"
+        "`rate`: `quasi_energy_rate()`, `potential`: `quasi_energy_rate(potential)`}",
+        "`stop`: 1, `samples`: 11");
+    assert_column_zero(&m, "value", "H", 1e-14);
+    assert_column_zero(&m, "rate", "rate", 1e-14);
+    assert_column_zero(&m, "potential", "potential", 1e-14); /* k (x σ_x + y σ_y) */
+    motion_free(&m);
+}
+
+/* A block sticks to a belt that starts to move: x = s(t) with s = t²/10. Friction holds the block, so its force is m x'' =
+ * 0.2 and its power is 0.2 x'. The normal force has no power. */
+static void the_friction_that_holds_a_point_is_friction(void **state) {
+    (void)state;
+    motion m = motion_run(
+        "`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
+        "`potential_energy`: `9.81*y`, `definitions`: {`s`: `t^2/10`},"
+        "`points`: [{`name`: `P`, `position`: [`x - s`, `y`]}],"
+        "`constraints`: [{`name`: `belt`, `equation`: `y = 0`, `friction`: {`coefficient`: 0.2, `on`: `P`}}],"
+        "`outputs`: {`friction`: `energy_rate(friction) - 0.2*t/5`, `gap`: `x - s`,"
+        "`reactions`: `energy_rate(reactions)`, `sum`: `energy_rate() - der(jacobi_integral())`}",
+        "`stop`: 1, `samples`: 11");
+    const char *const zero[] = {"gap", "friction", "reactions", "sum"};
+    for (size_t i = 0; i < 4; i++) assert_column_zero(&m, zero[i], zero[i], 1e-6); /* default tolerances of runs */
+    motion_free(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_parts_of_the_kinetic_energy_add_up),
@@ -193,6 +330,11 @@ int main(void) {
         cmocka_unit_test(powers_of_constraints_complete_the_balance),
         cmocka_unit_test(the_rate_is_the_derivative_in_every_example),
         cmocka_unit_test(gauss_function_includes_the_friction_force),
+        cmocka_unit_test(the_rate_has_the_terms_of_the_sources),
+        cmocka_unit_test(friction_and_prescribed_reactions_are_separate_terms),
+        cmocka_unit_test(the_energy_of_free_velocities_has_its_rate),
+        cmocka_unit_test(quasi_velocities_determine_the_drift),
+        cmocka_unit_test(the_friction_that_holds_a_point_is_friction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

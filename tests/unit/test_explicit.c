@@ -24,7 +24,8 @@ static hamel_written *explicit_of(const written_example *e, hamel_notation notat
     hamel_error error = {0};
     hamel_limits limits = hamel_limits_default();
     limits.arranging = arranging;
-    hamel_status status = hamel_write_explicit(&found, &e->description.description, notation, &limits, NULL, &error);
+    hamel_status status =
+        hamel_write_form(&found, &e->description.description, HAMEL_FORM_EXPLICIT, notation, &limits, NULL, &error);
     assert_true(status == HAMEL_OK || status == HAMEL_INVALID);
     hamel_error_clear(&error);
     return found;
@@ -532,7 +533,8 @@ static void assert_rejected(const char *name, const char *as, hamel_notation not
     hamel_written *found = NULL;
     hamel_error error = {0};
     open_named(&e, name, as);
-    hamel_status status = hamel_write_explicit(&found, &e.description.description, notation, NULL, NULL, &error);
+    hamel_status status =
+        hamel_write_form(&found, &e.description.description, HAMEL_FORM_EXPLICIT, notation, NULL, NULL, &error);
     assert_int_equal(status, HAMEL_INVALID);
     assert_null(found);
     assert_non_null(strstr(error.faults[0].message, reason));

@@ -1,8 +1,9 @@
-/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys. Run this program from the
- * root of the repository. */
+/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys, and api/openapi.json lists the
+ * forms of the equations. Run this program from the root of the repository. */
 #include "api/json/strict_json.h"
 #include "api/read/read_parts.h"
 #include "api/sweep/sweep.h"
+#include "engine/equations/equations.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,16 +14,21 @@
 
 #include <cmocka.h>
 
-static int load(void **state) {
-    FILE *file = fopen("api/system.schema.json", "rb");
-    if (file == NULL) return -1;
+static cJSON *load_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return NULL;
     static char text[256 * 1024];
     size_t length = fread(text, 1, sizeof text, file);
     fclose(file);
     json_limits limits = json_limits_default();
     json_fault fault;
-    *state = json_parse(text, length, &limits, &fault);
-    if (*state == NULL) print_message("line %zu: %s\n", fault.line, fault.message);
+    cJSON *tree = json_parse(text, length, &limits, &fault);
+    if (tree == NULL) print_message("line %zu: %s\n", fault.line, fault.message);
+    return tree;
+}
+
+static int load(void **state) {
+    *state = load_file("api/system.schema.json");
     return *state != NULL ? 0 : -1;
 }
 
@@ -112,10 +118,26 @@ static void the_reader_has_every_key_of_the_schema(void **state) {
     }
 }
 
+static void the_openapi_description_lists_the_forms_of_equations(void **state) {
+    (void)state;
+    cJSON *openapi = load_file("api/openapi.json");
+    static const char *const keys[] = {
+        "paths",  "/v1/analyses", "post",    "requestBody", "content",   "application/json",
+        "schema", "properties",   "options", "properties",  "equations", "properties",
+        "form",   "enum"};
+    const cJSON *forms = openapi;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) forms = cJSON_GetObjectItem(forms, keys[k]);
+    assert_int_equal(json_child_count(forms), HAMEL_FORM_COUNT);
+    for (int k = 0; k < HAMEL_FORM_COUNT; k++)
+        assert_string_equal(cJSON_GetArrayItem(forms, k)->valuestring, hamel_forms[k].name);
+    cJSON_Delete(openapi);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_has_every_key_of_the_reader),
         cmocka_unit_test(the_reader_has_every_key_of_the_schema),
+        cmocka_unit_test(the_openapi_description_lists_the_forms_of_equations),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

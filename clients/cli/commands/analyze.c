@@ -160,6 +160,36 @@ static void print_transitivity(const cJSON *transitivity) {
     for (const cJSON *u = velocities->child; u != NULL; u = u->next) print_relation(coefficients, u->valuestring);
 }
 
+/* Prints residuals such as "X, Y, phi: -1 (initially -1)". Of a long list, prints only the number of items. */
+static void print_residuals(const char *indent, const char *what, const cJSON *list) {
+    enum { LISTED = 4 };
+    int count = cJSON_GetArraySize(list);
+    if (count > LISTED) printf("%s%s: %d components are not 0; --format json lists them\n", indent, what, count);
+    for (const cJSON *r = count > LISTED || list == NULL ? NULL : list->child; r != NULL; r = r->next) {
+        const cJSON *of = json_at(r, "of"), *value = json_at(r, "value"), *expression = json_at(r, "expression");
+        printf("%s%s[%s%s", indent, what, of != NULL ? of->valuestring : "", of != NULL ? "; " : "");
+        for (const cJSON *v = json_first_at(r, "variables"); v != NULL; v = v->next)
+            printf("%s%s", v->valuestring, v->next != NULL ? ", " : "] =");
+        printf(" %s", cJSON_IsString(expression) ? expression->valuestring : "a long expression");
+        if (cJSON_IsNumber(value)) printf(", initially %.6g", value->valuedouble);
+        printf("\n");
+    }
+}
+
+/* Prints the residuals and ranks that decide integrability. */
+static void print_integrability(const cJSON *integrability) {
+    const cJSON *forms = json_first_at(integrability, "forms");
+    if (forms != NULL) printf("  integrability of each constraint alone and with the others\n");
+    for (const cJSON *f = forms; f != NULL; f = f->next) {
+        printf("    %s: rank %.0f (2 if integrable alone), with the others %.0f (%.0f if integrable)\n",
+               json_text_at(f, "constraint"), json_number_at(f, "rank"), json_number_at(f, "joint_rank"),
+               json_number_at(f, "system_rank"));
+        print_residuals("      ", "h.curl h", json_at(f, "frobenius"));
+    }
+    if (json_first_at(integrability, "solved") != NULL) printf("  residuals of Deahna and Bouquet\n");
+    print_residuals("    ", "D", json_at(integrability, "solved"));
+}
+
 /* Prints the properties of the constraints. */
 static void print_holonomy(const cJSON *answer, const cJSON *constraints) {
     const cJSON *holonomy = json_at(answer, "holonomy"), *left_out = json_first_at(holonomy, "left_out");
@@ -174,6 +204,7 @@ static void print_holonomy(const cJSON *answer, const cJSON *constraints) {
     print_verdict(json_text_at(holonomy, "verdict"), left_out != NULL);
     print_start(json_at(holonomy, "at_start"));
     print_flags(holonomy);
+    print_integrability(json_at(holonomy, "integrability"));
     if (left_out != NULL) print_list("  not covered by the verdict", left_out);
     if (integrals != NULL) printf("  integrals found\n");
     for (const cJSON *integral = integrals; integral != NULL; integral = integral->next) print_integral(integral);

@@ -1,5 +1,5 @@
-/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C, or their explicit form as text,
- * LaTeX or JSON. */
+/* equations.c — hamel equations: prints the equations of motion as text, LaTeX or C, or another form of the equations
+ * as text, LaTeX or JSON. */
 #include "clients/cli/commands/simulation.h"
 
 #include <stdio.h>
@@ -19,14 +19,18 @@ static int print_equations(void *context, const cJSON *answer) {
 
 static int write_file(const cli_arguments *arguments) {
     api_analysis_options options = api_analysis_default(API_EQUATIONS);
-    static const char *const explicit_formats[] = {"text", "latex", "json"};
-    size_t format;
-    options.is_explicit = cli_option_value(arguments, "explicit") != NULL;
-    int status = options.is_explicit
-                     ? cli_option_choice(arguments, "format", explicit_formats, 3, &format)
-                     : cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &format);
+    static const char *const form_formats[] = {"text", "latex", "json"};
+    const char *names[HAMEL_FORM_COUNT];
+    size_t form, format;
+    for (size_t k = 0; k < HAMEL_FORM_COUNT; k++) names[k] = hamel_forms[k].name;
+    int status = cli_option_choice(arguments, "form", names, HAMEL_FORM_COUNT, &form);
     if (status != CLI_OK) return status;
-    bool as_json = options.is_explicit && format == 2;
+    options.form = (hamel_form)form;
+    bool is_motion = options.form == HAMEL_FORM_MOTION;
+    status = is_motion ? cli_option_choice(arguments, "format", api_notations, API_NOTATION_COUNT, &format)
+                       : cli_option_choice(arguments, "format", form_formats, 3, &format);
+    if (status != CLI_OK) return status;
+    bool as_json = !is_motion && format == 2;
     options.notation = as_json ? HAMEL_NOTATION_TEXT : (hamel_notation)format;
     return cli_analyses(arguments, &options, print_equations, &as_json);
 }
@@ -49,23 +53,38 @@ const cli_command cli_equations = {
         "virtual work of a generalized force is Q times the displacement of its coordinate. With --format c, one\n"
         "function computes the velocities of the state from q', and another function computes the derivatives of\n"
         "the state. The code includes only <math.h>.\n\n"
-        "With --explicit, the kinetic energy T is split into the parts T2, T1 and T0 of degree 2, 1 and 0 in the\n"
+        "With --form explicit, the kinetic energy T is split into the parts T2, T1 and T0 of degree 2, 1 and 0 in the\n"
         "velocities. The output also contains the coefficients of the explicit equations of motion: the mass matrix\n"
         "M, its Christoffel symbols of the first kind Gamma, the gyroscopic matrix G, and the terms c without\n"
         "velocities. Entries that are 0 are omitted. With --formulation routh, the Routhian is split into R2, R1 and\n"
-        "R0. In formulations that eliminate the multipliers (maggi, kane, voronets, ...), only T* is split. T* is\n"
-        "the kinetic energy as a function of independent velocities that satisfy the constraints.\n\n"
+        "R0. With formulations that eliminate the multipliers (maggi, kane, voronets, ...), T* is the kinetic energy\n"
+        "in the free velocities of the constraints. The output then contains the coefficients of the equations in\n"
+        "these velocities, and states whether T* may replace T in Hamel's equations.\n\n"
+        "With --form nielsen, tsenov or mangeron-deleanu, the left-hand sides of the equations are derivatives of the\n"
+        "rates T', T'' or T''' of the kinetic energy, which are written too. With --form jourdain, the equations are\n"
+        "the coefficients of the variations of velocities that the constraints admit. With --form central, they are\n"
+        "the coefficients of virtual displacements in the central equation. All these forms have multipliers, or\n"
+        "are written in the free velocities of the constraints, as --formulation selects.\n\n"
+        "With --form energy-rate, the output contains the Jacobi integral h, the terms of its rate, and their sum.\n"
+        "Each term is followed by its formula and the term with which it cancels, or by the reason why it is 0. With\n"
+        "formulations that eliminate the multipliers, h* is the energy in the free velocities u of the constraints.\n"
+        "The formulations kane and gibbs-appell split its rate into the terms potential and inertia. The other\n"
+        "formulations split it into time, drift and transitivity. Powers of forces are separate terms. In outputs,\n"
+        "energy_rate(NAME) is a term of h', and quasi_energy_rate(NAME) is a term of h*'.\n\n"
         "Examples:\n"
         "  hamel equations pendulum.json\n"
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --formulation voronets\n"
         "  hamel equations disk.json --format latex\n"
-        "  hamel equations pendulum.json --explicit --format json\n"
+        "  hamel equations pendulum.json --form explicit --format json\n"
+        "  hamel equations disk.json --form central --formulation boltzmann-hamel\n"
+        "  hamel equations disk.json --form energy-rate --formulation boltzmann-hamel\n"
         "  hamel equations disk.json --format c > disk.c\n",
+    .lists_forms = true,
     .options =
         (const cli_option[]){
-            {"format", "NAME", NULL, "print text, latex or c, or json with --explicit (text)"},
-            {"explicit", NULL, NULL, "write the parts of the energy by degree, and coefficients of the equations"},
+            {"format", "NAME", NULL, "print text, latex or c, or json with --form (text)"},
+            {"form", "NAME", NULL, "write this form of the equations, see the list below (motion)"},
             {"formulation", "NAME", "simulation.formulation",
              "use this formulation (lagrange); `hamel run --help` lists them"},
             {"set", "NAME=VALUE", "", "set a parameter whose value occurs in C code or in the equations"},
