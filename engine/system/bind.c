@@ -365,38 +365,16 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
-/* Finds the argument FORM of form_residual(FORM, coordinate). */
-static bool form_argument(machine *m, const syntax_item *item, const char *name, int32_t *form) {
-    static const char *const names[RESIDUAL_FORMS] = {[RESIDUAL_NIELSEN] = "nielsen",
-                                                      [RESIDUAL_TSENOV] = "tsenov",
-                                                      [RESIDUAL_MANGERON_DELEANU] = "mangeron_deleanu",
-                                                      [RESIDUAL_JOURDAIN] = "jourdain",
-                                                      [RESIDUAL_CENTRAL] = "central"};
-    for (*form = 0; *form < RESIDUAL_FORMS; ++*form)
-        if (strcmp(names[*form], name) == 0) return true;
-    return fault(m, item,
-                 "form_residual() needs a form (nielsen, tsenov, mangeron_deleanu, jourdain or central), but `%s` is "
-                 "not one",
-                 name);
-}
-
-/* Finds the argument NAME of energy_rate(NAME) or quasi_energy_rate(NAME). */
-static bool energy_term_argument(machine *m, const syntax_item *item, const char *name, int32_t *term) {
-    bool quasi = item->op == QUANTITY_QUASI_ENERGY_RATE;
-    static const struct {
-        const char *text;
-        bool of[2];
-    } terms[ENERGY_TERMS] = {
-#define X(name, text, of_energy, of_quasi_energy) {text, {of_energy, of_quasi_energy}},
-        ENERGY_TERM_LIST(X)
-#undef X
-    };
-    for (*term = 0; *term < ENERGY_TERMS; ++*term)
-        if (terms[*term].of[quasi] && strcmp(terms[*term].text, name) == 0) return true;
+/* Finds the argument FORM of form_residual(FORM, coordinate), or NAME of energy_rate(NAME) or quasi_energy_rate(NAME). */
+static bool word_argument(machine *m, const syntax_item *item, const char *name, int32_t *index) {
+    const char *expected;
+    bool is_form = item->op == QUANTITY_FORM_RESIDUAL;
+    *index = is_form ? residual_form_find(name, &expected)
+                     : energy_term_find(name, item->op == QUANTITY_QUASI_ENERGY_RATE, &expected);
+    if (*index >= 0) return true;
+    if (is_form) return fault(m, item, "form_residual() needs a form (%s), but `%s` is not one", expected, name);
     (void)fault(m, item, "%s() has no term `%s`", quantity_text(item->op), name);
-    hamel_suggest(m->s->error, "the terms are impressed, dissipation, %s, reactions, nonideal and friction",
-                  quasi ? "potential, inertia" : "time");
-    return false;
+    return hamel_suggest(m->s->error, "the terms are %s", expected), false;
 }
 
 /* Returns the part of a message that lists where a quantity may be used, in addition to outputs. */
@@ -447,6 +425,40 @@ static bool run_kinematics(machine *m, const syntax_item *item, const machine_va
     return push_value(m, node, NULL);
 }
 
+/* Finds the indices of the arguments of a quantity: a degree, a form or term, coordinates or constraints. */
+static bool find_indices(machine *m, const syntax_item *item, const machine_value *argument, int32_t index[2]) {
+    switch (item->op) {
+    case QUANTITY_KINETIC_ENERGY:
+        if (item->count && !degree_argument(m, item, argument[0].node, &index[0])) return false;
+        return true;
+    case QUANTITY_FORM_RESIDUAL:
+        if (!word_argument(m, item, argument[0].name, &index[0]) ||
+            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
+            return false;
+        return true;
+    case QUANTITY_ENERGY_RATE:
+    case QUANTITY_QUASI_ENERGY_RATE:
+        if (item->count && !word_argument(m, item, argument[0].name, &index[0])) return false;
+        return true;
+    case QUANTITY_MOMENTUM:
+    case QUANTITY_IDEAL:
+    case QUANTITY_NONIDEAL:
+        if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0]))
+            return false;
+        return true;
+    case QUANTITY_INTEGRAL:
+    case QUANTITY_MEAN: return true;
+    default:
+        if (argument[0].name &&
+            !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0]))
+            return false;
+        if (argument[1].name &&
+            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
+            return false;
+    }
+    return true;
+}
+
 static bool run_quantity(machine *m, const syntax_item *item) {
     machine_value argument[3] = {{GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}, {GRAPH_NONE, NULL}};
     int32_t index[2] = {-1, -1};
@@ -460,33 +472,8 @@ static bool run_quantity(machine *m, const syntax_item *item) {
     case QUANTITY_ANGULAR_VELOCITY:
     case QUANTITY_ANGULAR_VELOCITY_BODY: return run_motion(m, item, argument[0].name, argument[1].node);
     case QUANTITY_TABLE: return run_table(m, item, argument[0].name, argument[1].node);
-    case QUANTITY_KINETIC_ENERGY:
-        if (item->count && !degree_argument(m, item, argument[0].node, &index[0])) return false;
-        break;
-    case QUANTITY_FORM_RESIDUAL:
-        if (!form_argument(m, item, argument[0].name, &index[0]) ||
-            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
-            return false;
-        break;
-    case QUANTITY_ENERGY_RATE:
-    case QUANTITY_QUASI_ENERGY_RATE:
-        if (item->count && !energy_term_argument(m, item, argument[0].name, &index[0])) return false;
-        break;
-    case QUANTITY_MOMENTUM:
-    case QUANTITY_IDEAL:
-    case QUANTITY_NONIDEAL:
-        if (!element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[0].name, &index[0]))
-            return false;
-        break;
-    case QUANTITY_INTEGRAL:
-    case QUANTITY_MEAN: break;
     default:
-        if (argument[0].name &&
-            !element_argument(m, item, &m->s->binder->constraints, "constraint", argument[0].name, &index[0]))
-            return false;
-        if (argument[1].name &&
-            !element_argument(m, item, &m->s->binder->coordinates, "coordinate", argument[1].name, &index[1]))
-            return false;
+        if (!find_indices(m, item, argument, index)) return false;
     }
     if (item->op == QUANTITY_LAMBDA) {
         graph_node lambda = graph_symbol(m->s->graph, SYMBOL_MULTIPLIER, index[0]);

@@ -357,6 +357,11 @@ typedef enum energy_term {
         ENERGY_TERMS
 } energy_term;
 
+/* quantity_names.c: return the residual_form or energy_term with this name, or −1. `quasi` selects the terms of
+ * quasi_energy_rate. Set *expected to a list of the names. */
+int32_t residual_form_find(const char *name, const char **expected);
+int32_t energy_term_find(const char *name, bool quasi, const char **expected);
+
 /* `get` returns the node of a derived quantity (energy(), lambda(c), ...). `arguments` are indices of coordinates or
  * constraints, according to the quantity's signature. If no system_quantities are passed, derived quantities are 0, and
  * only syntax and names are checked. */
