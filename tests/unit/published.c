@@ -36,7 +36,7 @@ static void replace(char *line, const char *z, const char *meaning, size_t lengt
         c += whole ? size : 1;
     }
     result[used] = '\0';
-    strcpy(line, result);
+    memcpy(line, result, used + 1);
 }
 
 /* An abbreviation may contain those before it, so the last abbreviation is replaced first. */
