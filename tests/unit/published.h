@@ -20,7 +20,7 @@ typedef struct published_length {
 
 published_length published_measure(const char *expression);
 
-/* Fails if the line for `name` has more terms than the equation `wanted` of the source, or more names and numbers. Those
- * of the source are counted after its sums are multiplied out, because the generated equation contains the common
- * factors by which a source divides. */
+/* Fails if the line for `name` has more terms than the equation `wanted` of the source, or more names and numbers. The
+ * sums of the source are multiplied out first, because the generated equation contains the common factors by which a
+ * source divides. */
 void published_compare_length(const char *text, const char *name, const char *wanted);

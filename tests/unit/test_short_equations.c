@@ -48,6 +48,15 @@ static const source_equations cases[] = {
       {"wx", "A*wx' - (B - C)*wy*wz"},
       {"wy", "B*wy' - (C - A)*wz*wx"},
       {"wz", "C*wz' - (A - B)*wx*wy"}}},
+    {"Papastavridis, example 2.13.9: velocities from those along the axes of the body", "papastavridis_2_13_9_body_axes", NULL, "kane",
+     {{"X'", "(cos(ph)*cos(ps) - sin(ph)*cos(th)*sin(ps))*vx - (cos(ph)*sin(ps) + "
+       "sin(ph)*cos(th)*cos(ps))*vy + sin(ph)*sin(th)*vz"},
+      {"Y'", "(sin(ph)*cos(ps) + cos(ph)*cos(th)*sin(ps))*vx + (cos(ph)*cos(th)*cos(ps) - "
+       "sin(ph)*sin(ps))*vy - cos(ph)*sin(th)*vz"},
+      {"Z'", "sin(th)*sin(ps)*vx + sin(th)*cos(ps)*vy + cos(th)*vz"},
+      {"ph'", "(sin(ps)*wx + cos(ps)*wy)/sin(th)"},
+      {"th'", "cos(ps)*wx - sin(ps)*wy"},
+      {"ps'", "wz - cos(th)/sin(th)*(sin(ps)*wx + cos(ps)*wy)"}}},
     {"Papastavridis, figure 3.1: pendulum by projections", NULL, 
      SYSTEM("`coordinates`: [{`name`: `r`, `initial`: 1}, `ph`], `parameters`: {`m`: 1.3, `g`: 9.81},"
             "`kinetic_energy`: `m/2*(r'^2 + r^2*ph'^2)`, `potential_energy`: `-m*g*r*cos(ph)`, `constraints`: [{`name`: `thread`, `equation`: `r' = 0`}]"), "maggi",
