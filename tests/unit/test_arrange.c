@@ -98,6 +98,12 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
     (void)state;
     assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
     assert_arranged("(4*sin(a)^2 - 5)*x''/(4*cos(a)^2 + 1)^2", "-x''/(4*cos(a)^2 + 1)");
+    /* The numerators are products of the denominator, written without sin². */
+    assert_arranged("(cos(a)^2*cos(b)^2*m - sin(a)*sin(b)*cos(a)*cos(b)*m^2 - sin(a)*sin(b)*cos(a)*cos(b)"
+                    " + (1 - cos(a)^2)*(1 - cos(b)^2)*m)*x''/(cos(a)*cos(b) - sin(a)*sin(b)*m)",
+                    "(m*cos(a)*cos(b) - sin(a)*sin(b))*x''");
+    assert_arranged("(1 + 2*sin(a)*cos(a))*x''/(sin(a) + cos(a))", "(cos(a) + sin(a))*x''");
+    assert_arranged("(sin(a)*cos(b) + 1)*x''/(sin(a) + cos(b))", "(sin(a)*cos(b) + 1)*x''/(cos(b) + sin(a))");
     assert_arranged("x''*sin(a)^2/(1 + cos(a))", "(1 - cos(a))*x''");
     assert_arranged("(m*sin(a)^2 + M*sin(b) + J)*y''*x/(J + m - m*cos(a)^2 + M*sin(b))^2",
                     "x*y''/(m*sin(a)^2 + M*sin(b) + J)");

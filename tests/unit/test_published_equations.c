@@ -3,12 +3,9 @@
  *
  * The right column of the table is copied from the source. If the source has divided an equation by a factor, the table
  * contains the equation multiplied by this factor. The test compares the left side minus the right side of each
- * equation. */
-#include "tests/unit/fixture.h"
-#include "tests/unit/random.h"
-#include "tests/unit/written_text.h"
+ * equation. test_short_equations.c contains more equations, and compares their length with that of the source. */
+#include "tests/unit/published.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { LINES = 7, MOST = 64, STATES = 3 };
+enum { LINES = 7 };
 
 typedef struct published {
     const char *source, *example, *system; /* either `example` (a name) or `system` (a description) is NULL */
@@ -144,6 +141,22 @@ static const published cases[] = {
                 "{`name`: `u1`, `definition`: `-sin(p)*x' + cos(p)*y'`},"
                 "{`name`: `u2`, `definition`: `cos(p)*x' + sin(p)*y'`}, {`name`: `u3`, `definition`: `p'`}]"),
      "boltzmann-hamel", {{"gamma[u1; u2, u3]", "-1"}, {"gamma[u2; u1, u3]", "1"}}},
+    {"Papastavridis, example 2.13.3", NULL,
+     PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, `s`", "x'^2 + y'^2 + p'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `u1`, `definition`: `x' - r*cos(p)*s'`},"
+           "{`name`: `u2`, `definition`: `y' - r*sin(p)*s'`}, {`name`: `u3`, `definition`: `p'`},"
+           "{`name`: `u4`, `definition`: `s'`}]"), "boltzmann-hamel",
+     {{"gamma[u1; u3, u4]", "-r*sin(p)"}, {"gamma[u2; u3, u4]", "r*cos(p)"}}},
+    {"Papastavridis, example 2.13.4", NULL,
+     PLANE(FREE5("`X`, `Y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
+                 "X'^2 + Y'^2 + p'^2 + q'^2 + s'^2")
+           "`quasi_velocities`: [{`name`: `wX`, `definition`: `cos(p)*q' + sin(p)*sin(q)*s'`},"
+           "{`name`: `wY`, `definition`: `sin(p)*q' - cos(p)*sin(q)*s'`},"
+           "{`name`: `wZ`, `definition`: `p' + cos(q)*s'`}],"
+           "`constraints`: [{`name`: `c1`, `equation`: `X' - r*wY = 0`}, {`name`: `c2`, `equation`: `Y' + r*wX = 0`}]"),
+     "boltzmann-hamel",
+     {{"gamma[wX; wY, wZ]", "-1"}, {"gamma[wY; wX, wZ]", "1"}, {"gamma[wZ; wX, wY]", "-1"},
+      {"gamma[c1; wX, wZ]", "-r"}, {"gamma[c2; wY, wZ]", "-r"}}},
     {"Papastavridis, example 2.13.7", NULL,
      PLANE(FREE5("`x`, `y`, {`name`: `p`, `initial`: 0.3}, {`name`: `q`, `initial`: 1.1}, `s`",
                  "x'^2 + y'^2 + p'^2 + q'^2 + s'^2")
@@ -264,52 +277,6 @@ static const published cases[] = {
 /* clang-format on */
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* Finds the line for `name` in `text` and splits the line at its equal sign. If the line is a definition, sets *left to
- * NULL. */
-static bool find_line(char *text, const char *name, char **left, char **right) {
-    size_t length = strlen(name);
-    for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (strncmp(line, name, length) != 0) continue;
-        bool equation = strncmp(line + length, ": ", 2) == 0;
-        if (!equation && strncmp(line + length, " = ", 3) != 0) continue;
-        char *equal = strstr(line + length, " = ");
-        line[strcspn(line, "\n")] = '\0';
-        *equal = '\0';
-        *left = equation ? line + length + 2 : NULL;
-        *right = equal + 3;
-        return true;
-    }
-    return false;
-}
-
-static void compare(hamel_system *s, hamel_model *model, const char *name, graph_node found, graph_node wanted) {
-    uint64_t seed = 17;
-    double t, q[MOST], v[MOST], a[MOST], lambda[MOST];
-    for (int k = 0; k < STATES; k++) {
-        random_fill(&seed, &t, 1, 0.1, 1);
-        random_fill(&seed, q, MOST, 0.2, 1.2);
-        random_fill(&seed, v, MOST, -1, 1);
-        random_fill(&seed, a, MOST, -1, 1);
-        random_fill(&seed, lambda, MOST, -1, 1);
-        program_inputs in = model_inputs(model, &t, q, v, a, lambda, NULL);
-        double value = fixture_value(s->graph, wanted, &in);
-        assert_near(name, fixture_value(s->graph, found, &in), value, 1e-11 * fmax(1, fabs(value)));
-    }
-}
-
-static void compare_line(written_example *e, const char *text, const char *name, const char *wanted) {
-    hamel_system *s = e->model->system;
-    char *copy = strdup(text), *typed = strdup(wanted), *left = NULL, *right = NULL;
-    assert_true(copy && typed);
-    if (!find_line(copy, name, &left, &right)) fail_msg("no line for %s in\n%s", name, text);
-    graph_node found = written_read(s, right), expected = written_read(s, typed);
-    if (left) found = graph_sub(s->graph, written_read(s, left), found);
-    assert_true(found >= 0 && expected >= 0);
-    compare(s, e->model, name, found, expected);
-    free(copy);
-    free(typed);
-}
-
 /* Symbols of coefficients. A case that lists one of these coefficients lists all that do not vanish. */
 static const char *const complete[] = {"gamma[", "w[", "t["};
 
@@ -334,7 +301,7 @@ static void the_equations_agree_with_the_source(void **state) {
     char *text = written_equations(&e, HAMEL_NOTATION_TEXT);
     e.model->system->error = &error;
     for (size_t k = 0; k < LINES && p->lines[k][0]; k++) {
-        compare_line(&e, text, p->lines[k][0], p->lines[k][1]);
+        published_compare_line(&e, text, p->lines[k][0], p->lines[k][1]);
         coefficients += count_coefficients(p->lines[k][0]);
     }
     bool listed = coefficients > 0 && coefficients == count_coefficients(text);
