@@ -350,7 +350,7 @@ typedef struct hamel_report {
     bool exact;                                     /* whether the dimensions were derived from the expressions alone */
     const char *flags_decided_by; /* "expressions" if exact, otherwise "random states"; NULL if unknown */
     const struct hamel_integrability *integrability; /* residuals and ranks (engine/analyze/integrability.h) */
-    hamel_integral *integrals;    /* at most `integrable` independent integrals, found in closed form */
+    hamel_integral *integrals; /* at most `integrable` independent integrals, found in closed form */
     size_t integral_count, conserved_while_count;
     /* Names of the velocity basis: the independent quasi-velocities of the description, then linear constraints and
      * velocities of coordinates that complete the basis. Empty if there are no quasi-velocities or more than 12
