@@ -34,7 +34,7 @@ typedef enum api_analyses { /* bits */
 typedef struct api_analysis_options {
     unsigned analyses;       /* bits of api_analyses */
     hamel_notation notation; /* notation of the equations */
-    hamel_form form;         /* form of the equations; only HAMEL_FORM_MOTION has C code */
+    hamel_form form;         /* form of the equations; only HAMEL_FORM_MOTION can be written as C */
     hamel_notation forces_notation, displacements_notation; /* text or LaTeX */
     size_t starts;                /* random initial guesses for equilibria, in addition to the initial values */
     bool about_equilibrium;       /* linearize about the equilibrium nearest to the initial values */

@@ -36,7 +36,7 @@ typedef struct cli_command {
     const char *synopsis;                 /* arguments shown in the usage line: "FILE [OPTIONS]" */
     const char *summary;                  /* one line for the list of commands */
     const char *about;                    /* text that follows the options in the help, with examples */
-    bool lists_formulations, lists_forms; /* the help contains the list of formulations, or of forms of equations */
+    bool lists_formulations, lists_forms; /* whether the help lists formulations; forms of equations */
     const cli_option *options;
     struct {
         size_t least, most;

@@ -1,4 +1,4 @@
-/* published.c — comparison of a line of generated equations with the text of a source. */
+/* published.c — see the header. */
 #include "tests/unit/published.h"
 
 #include "tests/unit/fixture.h"
@@ -21,7 +21,8 @@ static bool is_of_name(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '\'' || (unsigned char)c >= 0x80;
 }
 
-/* Replaces each occurrence of the name `z` in `line` by the expression `meaning` in parentheses. */
+/* Replaces each occurrence of the name `z` in `line` by the first `length` bytes of `meaning`, in parentheses. `line`
+ * has room for LONGEST bytes. */
 static void replace(char *line, const char *z, const char *meaning, size_t length) {
     char result[LONGEST];
     size_t used = 0, size = strlen(z);
@@ -39,7 +40,8 @@ static void replace(char *line, const char *z, const char *meaning, size_t lengt
     memcpy(line, result, used + 1);
 }
 
-/* An abbreviation may contain those before it, so the last abbreviation is replaced first. */
+/* Replaces z9 to z1 in this order, because the definition of an abbreviation may contain abbreviations with smaller
+ * numbers. */
 static void replace_abbreviations(char *line, const char *text) {
     char z[8], start[16];
     for (int k = 9; k > 0; k--) {
@@ -94,7 +96,8 @@ void published_compare_line(written_example *e, const char *text, const char *na
     graph_node found = written_read(s, right), expected = written_read(s, typed);
     if (left) found = graph_sub(s->graph, written_read(s, left), found);
     if (found < 0 || expected < 0)
-        fail_msg("%s: %s = %s, and %s cannot be read", name, left ? left : "", right, wanted);
+        fail_msg("%s: the equation %s = %s or the expression %s of the source cannot be read", name, left ? left : "",
+                 right, wanted);
     compare(s, e->model, name, found, expected);
     free(line);
     free(typed);
@@ -106,7 +109,7 @@ static void skip_spaces(const char **c) {
     while (**c == ' ') (*c)++;
 }
 
-/* A name, a number, a function of an argument, or a sum in parentheses. */
+/* Measures a name, a number, a function with its arguments, or a sum in parentheses, and moves `*c` behind it. */
 static published_length measure_primary(const char **c) {
     published_length one = {1, 1, 1};
     skip_spaces(c);
@@ -131,7 +134,8 @@ static published_length measure_primary(const char **c) {
     return one;
 }
 
-/* The square of a sum of n terms has n (n + 1)/2 terms. The power of a single term counts the exponent as a word. */
+/* Powers of sums are measured as squares: the square of a sum of n terms has n (n + 1)/2 terms. In the power of a
+ * single term, the exponent counts as a word. */
 static published_length measure_power(const char **c) {
     published_length base = measure_primary(c);
     skip_spaces(c);
@@ -190,7 +194,7 @@ void published_compare_length(const char *text, const char *name, const char *wa
     published_length other = published_measure(left ? left : "0");
     int terms = found.terms + other.terms, words = found.words + other.words;
     if (terms > source.terms || words > source.expanded_words)
-        fail_msg("%s has %d terms and %d words, the source has %d terms and %d words: %s = %s", name, terms, words,
+        fail_msg("%s has %d terms and %d words, but the source has %d terms and %d words: %s = %s", name, terms, words,
                  source.terms, source.expanded_words, left ? left : "", right);
     free(line);
 }

@@ -98,7 +98,7 @@ static void quotients_cancel_by_sine_and_cosine(void **state) {
     (void)state;
     assert_arranged("(4*sin(a)^2 - 5)^2*x''/(4*cos(a)^2 + 1)^2", "x''");
     assert_arranged("(4*sin(a)^2 - 5)*x''/(4*cos(a)^2 + 1)^2", "-x''/(4*cos(a)^2 + 1)");
-    /* The numerators are products of the denominator, written without sin². */
+    /* numerators that are multiples of the denominator only because sin² + cos² = 1, and one that is not a multiple */
     assert_arranged("(cos(a)^2*cos(b)^2*m - sin(a)*sin(b)*cos(a)*cos(b)*m^2 - sin(a)*sin(b)*cos(a)*cos(b)"
                     " + (1 - cos(a)^2)*(1 - cos(b)^2)*m)*x''/(cos(a)*cos(b) - sin(a)*sin(b)*m)",
                     "(m*cos(a)*cos(b) - sin(a)*sin(b))*x''");

@@ -146,9 +146,9 @@ static void powers_of_constraints_complete_the_balance(void **state) {
     "quasi_energy_rate(inertia) + quasi_energy_rate(reactions) + quasi_energy_rate(nonideal) + "      \
     "quasi_energy_rate(friction)"
 
-/* Runs every example for a twentieth of its duration. Compares energy_rate() with the time derivative of the Jacobi
- * integral, and with the sum of its terms. */
-static void the_rate_is_the_derivative_in_every_example(void **state) {
+/* Runs the examples without events and without a given acceleration energy for a twentieth of their duration. Compares
+ * energy_rate() with the time derivative of the Jacobi integral, and with the sum of its terms. */
+static void energy_rate_is_the_derivative_of_the_jacobi_integral_in_the_examples(void **state) {
     (void)state;
     size_t count = 0;
     for (const api_example *e; (e = api_example_at(count)) != NULL; count++) {
@@ -178,7 +178,7 @@ static void the_rate_is_the_derivative_in_every_example(void **state) {
         for (size_t i = 0; size && i < m.row_count; i++) scale = fmax(scale, motion_value(&m, i, size));
         /* the difference is limited by the velocity residuals times the multipliers */
         assert_column_zero(&m, e->name, "difference of rates", 1e-6 * scale);
-        /* the two sums have the same summands in another order; there are fewer than 1e3 of them */
+        /* rounding: energy_rate() and the sum of its terms add fewer than 1e3 equal summands in different orders */
         double most = 1;
         for (size_t i = 0; i < m.row_count; i++)
             most = fmax(most, motion_value(&m, i, motion_column(&m, "size of terms")));
@@ -203,9 +203,10 @@ static void gauss_function_includes_the_friction_force(void **state) {
     motion_free(&m);
 }
 
-/* Greenwood, example 4.12: dE/dt = −m r² Ω Ω' sin² θ (4.405) is the explicit derivative −∂L/∂t. Baruh 4.9 describes
- * the bead by Cartesian coordinates: T is free of the time, and the reaction of the turning plane does all the work. */
-static void the_rate_has_the_terms_of_the_sources(void **state) {
+/* Greenwood, example 4.12, with a force and dissipation added: −m r² Ω Ω' sin² θ (4.405) equals −∂L/∂t. Baruh 4.9
+ * describes the bead in Cartesian coordinates. In these coordinates T does not contain the time, and only the reaction
+ * of the turning plane changes T + V. */
+static void terms_of_the_energy_rate_agree_with_greenwood_and_baruh(void **state) {
     (void)state;
     motion m = motion_run("`parameters`: {`W`: 3, `a`: 1, `g`: 9.81}, `coordinates`: [{`name`: `th`, `initial`: 1}],"
                           "`kinetic_energy`: `0.25*(th'^2 + ((W + a*t)*sin(th))^2)/2`,"
@@ -228,14 +229,14 @@ static void the_rate_has_the_terms_of_the_sources(void **state) {
         "`size`: `abs(power(turn))`}",
         "`stop`: 0.5, `samples`: 6");
     assert_column_zero(&m, "time", "time", 0);
-    assert_column_zero(&m, "power", "power", 1e-6); /* A q' = −a_t holds up to the velocity residual */
+    assert_column_zero(&m, "power", "power", 1e-6); /* A q' = −a_t is satisfied only to the velocity residual */
     assert_true(motion_value(&m, 5, motion_column(&m, "size")) > 1);
     motion_free(&m);
 }
 
-/* A block of mass 2 slides on a floor with friction 0.2: the power of friction is −0.2 · 2 g x'. A second block has the
- * same force as a prescribed reaction. */
-static void friction_and_prescribed_reactions_are_separate_terms(void **state) {
+/* A block of mass 2 slides on a floor with the coefficient of friction 0.2. The power of friction is −0.2 · 2 g x'. In
+ * the second run, a prescribed nonideal reaction replaces the friction and has the same power. */
+static void friction_and_nonideal_reactions_are_separate_terms_of_the_energy_rate(void **state) {
     (void)state;
     static const char *const force[] = {"`friction`: {`coefficient`: 0.2, `on`: `P`}",
                                         "`nonideal`: {`x`: `-0.2*ideal(y)`}"};
@@ -257,9 +258,9 @@ static void friction_and_prescribed_reactions_are_separate_terms(void **state) {
     }
 }
 
-/* Runs the examples whose drift is determined. The rate of the energy of the free velocities is its derivative along the
- * motion, and the sum of its terms (Greenwood 4.380). */
-static void the_energy_of_free_velocities_has_its_rate(void **state) {
+/* Runs examples with rheonomic or acatastatic constraints or time-dependent energies. Compares quasi_energy_rate() with
+ * the time derivative of quasi_energy(), and with the sum of its terms (Greenwood 4.380). */
+static void quasi_energy_rate_is_the_derivative_of_the_quasi_energy(void **state) {
     (void)state;
     static const char *const names[] = {"talamucci_3_2_guided_skate",        "talamucci_3_4_driven_unicycle",
                                         "greenwood_4_12_bead_on_hoop",       "talamucci_3_2_lead_on_circle",
@@ -278,7 +279,7 @@ static void the_energy_of_free_velocities_has_its_rate(void **state) {
         cJSON_AddStringToObject(outputs, "sum", "quasi_energy_rate() - (" TERMS_OF_QUASI_RATE ")");
         char *text = cJSON_PrintUnformatted(d);
         motion m = motion_of(text);
-        /* powers are below 1e3; velocities satisfy the constraints to about 1e-12 */
+        /* powers are below 1e3, and the velocities violate the constraints by about 1e-12; margin 10 */
         assert_column_zero(&m, e->name, "rate", 1e-8);
         assert_column_zero(&m, e->name, "sum", 1e-12);
         motion_free(&m);
@@ -287,9 +288,10 @@ static void the_energy_of_free_velocities_has_its_rate(void **state) {
     }
 }
 
-/* The quasi-velocities u = x' − W y, v = y' + W x are 0 at rest in a frame that turns at −W. Then σ = (W y, −W x), and
- * h* = T + V − p·σ = (u² + v² − W² r² + k r²)/2, which a central potential conserves. */
-static void quasi_velocities_determine_the_drift(void **state) {
+/* The quasi-velocities u = x' − W y and v = y' + W x are the velocity relative to a frame that turns at the rate −W.
+ * The velocity at u = v = 0 is σ = (W y, −W x). Hence h* = T + V − p·σ = (u² + v² − W² r² + k r²)/2. It is constant
+ * because the potential depends only on r. */
+static void quasi_energy_relative_to_a_rotating_frame_is_conserved(void **state) {
     (void)state;
     motion m = motion_run(
         "`parameters`: {`W`: 0.7, `k`: 2}, `coordinates`: [{`name`: `x`, `initial`: 1},"
@@ -301,13 +303,13 @@ static void quasi_velocities_determine_the_drift(void **state) {
         "`stop`: 1, `samples`: 11");
     assert_column_zero(&m, "value", "H", 1e-14);
     assert_column_zero(&m, "rate", "rate", 1e-14);
-    assert_column_zero(&m, "potential", "potential", 1e-14); /* k (x σ_x + y σ_y) */
+    assert_column_zero(&m, "potential", "potential", 1e-14); /* k (x σ_x + y σ_y) = 0 */
     motion_free(&m);
 }
 
-/* A block sticks to a belt that starts to move: x = s(t) with s = t²/10. Friction holds the block, so its force is m x'' =
- * 0.2 and its power is 0.2 x'. The normal force has no power. */
-static void the_friction_that_holds_a_point_is_friction(void **state) {
+/* A block of mass 1 sticks to a belt that moves by s(t) = t²/10, so x = s. The force of friction is x'' = 0.2, and its
+ * power is 0.2 x'. The normal force has no power. */
+static void power_of_sticking_friction_is_in_the_term_friction(void **state) {
     (void)state;
     motion m = motion_run(
         "`coordinates`: [`x`, `y`], `kinetic_energy`: `(x'^2 + y'^2)/2`,"
@@ -318,7 +320,8 @@ static void the_friction_that_holds_a_point_is_friction(void **state) {
         "`reactions`: `energy_rate(reactions)`, `sum`: `energy_rate() - der(jacobi_integral())`}",
         "`stop`: 1, `samples`: 11");
     const char *const zero[] = {"gap", "friction", "reactions", "sum"};
-    for (size_t i = 0; i < 4; i++) assert_column_zero(&m, zero[i], zero[i], 1e-6); /* default tolerances of runs */
+    for (size_t i = 0; i < 4; i++)
+        assert_column_zero(&m, zero[i], zero[i], 1e-6); /* the run uses the default tolerances */
     motion_free(&m);
 }
 
@@ -328,13 +331,13 @@ int main(void) {
         cmocka_unit_test(the_bead_on_a_hoop_has_its_published_rate),
         cmocka_unit_test(an_energy_that_is_not_quadratic_has_no_parts),
         cmocka_unit_test(powers_of_constraints_complete_the_balance),
-        cmocka_unit_test(the_rate_is_the_derivative_in_every_example),
+        cmocka_unit_test(energy_rate_is_the_derivative_of_the_jacobi_integral_in_the_examples),
         cmocka_unit_test(gauss_function_includes_the_friction_force),
-        cmocka_unit_test(the_rate_has_the_terms_of_the_sources),
-        cmocka_unit_test(friction_and_prescribed_reactions_are_separate_terms),
-        cmocka_unit_test(the_energy_of_free_velocities_has_its_rate),
-        cmocka_unit_test(quasi_velocities_determine_the_drift),
-        cmocka_unit_test(the_friction_that_holds_a_point_is_friction),
+        cmocka_unit_test(terms_of_the_energy_rate_agree_with_greenwood_and_baruh),
+        cmocka_unit_test(friction_and_nonideal_reactions_are_separate_terms_of_the_energy_rate),
+        cmocka_unit_test(quasi_energy_rate_is_the_derivative_of_the_quasi_energy),
+        cmocka_unit_test(quasi_energy_relative_to_a_rotating_frame_is_conserved),
+        cmocka_unit_test(power_of_sticking_friction_is_in_the_term_friction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_energy_rate.c — engine/equations/energy_rate.c: the terms of the energy rate agree with textbooks, and their sum
- * is the derivative of the energy along the motion. */
+/* test_energy_rate.c — engine/equations/energy_rate.c: the written terms of the energy rate agree with textbooks, and
+ * their sum is the time derivative of the written energy. */
 #include "engine/mechanics/formulation.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_state.h"
@@ -27,7 +27,8 @@ static void open_named(written_example *e, const char *name, const char *as) {
         written_open_example(e, name, as);
 }
 
-/* Checks that the energy rate of a description or example contains these lines. */
+/* Checks that the written energy rate contains every string of `lines`, which ends with NULL. `name` is the name of an
+ * example, or a description that begins with "{". */
 static void assert_lines(const char *name, const char *as, hamel_notation notation, const char *const *lines) {
     written_example e;
     hamel_written *found = NULL;
@@ -44,8 +45,9 @@ static void assert_lines(const char *name, const char *as, hamel_notation notati
 
 /* --- textbooks ---------------------------------------------------------------------------------------------------- */
 
-/* Greenwood, example 4.12 (4.405): dE/dt = −m r² Ω Ω' sin² θ, by (4.355), (4.380) and (4.393). */
-static void the_bead_on_a_hoop_gains_energy_by_the_explicit_time(void **state) {
+/* Greenwood, example 4.12: dE/dt = −m r² Ω Ω' sin² θ (4.405). Lagrange's form is (4.355), Kane's is (4.380), and the
+ * form of Boltzmann and Hamel is (4.393). */
+static void the_bead_on_a_hoop_has_the_energy_rate_of_greenwood(void **state) {
     (void)state;
     static const char rate[] = " = -m*r^2*w1*sin(theta)^2*(w1*t + w0)";
     char text[3][120];
@@ -64,9 +66,9 @@ static void the_bead_on_a_hoop_gains_energy_by_the_explicit_time(void **state) {
         LINES("\n\\mathrm{rate}_{\\text{reactions}} &= 0 \\quad \\text{(no constraints)} \\\\\n", "\n\\dot{h} &= "));
 }
 
-/* Baruh 4.9 describes the same bead by Cartesian coordinates, at a constant rate. L is free of the time, and the
- * reaction of the turning plane changes T + V (Greenwood 4.355). */
-static void the_reaction_of_a_moving_constraint_is_a_term(void **state) {
+/* Baruh 4.9 describes the bead on a hoop with a constant rate in Cartesian coordinates. L does not contain the time,
+ * and the reaction of the turning plane changes T + V (Greenwood 4.355). */
+static void power_of_a_moving_constraint_is_a_term_of_the_energy_rate(void **state) {
     (void)state;
     assert_lines("baruh_4_9_bead_on_hoop", "lagrange", HAMEL_NOTATION_TEXT,
                  LINES("\nrate[time] = 0  # L does not contain the time\n",
@@ -74,9 +76,9 @@ static void the_reaction_of_a_moving_constraint_is_a_term(void **state) {
                        "reactions\n"));
 }
 
-/* Greenwood, example 4.13 (4.433, 4.434): ∂T/∂t = m l Ω v φ' cos Ωt cancels with the term of γ_t = −Ω, so E = T is
- * constant. */
-static void the_terms_of_the_turning_knife_edge_cancel(void **state) {
+/* Greenwood, example 4.13 (4.433, 4.434): −∂T/∂t = −m l Ω v φ' cos Ωt cancels with the term that contains γ_t = −Ω, so
+ * E = T is constant. */
+static void energy_rate_terms_of_the_turning_knife_edge_cancel(void **state) {
     (void)state;
     assert_lines("greenwood_4_13_turning_knife_edge", "boltzmann-hamel", HAMEL_NOTATION_TEXT,
                  LINES("\ngamma[edge; v_edge, t] = -Omega\n",
@@ -88,9 +90,9 @@ static void the_terms_of_the_turning_knife_edge_cancel(void **state) {
                        "\nh' = 0  # the energy is conserved\n"));
 }
 
-/* Talamucci, example 3.4, by (18) and by Greenwood (4.380). The drift (R ω cos θ, R ω sin θ) is free of x and y, on which
- * L does not depend. Both sums are the same (Greenwood 4.394). */
-static void the_driven_unicycle_has_the_rate_of_talamucci(void **state) {
+/* Talamucci, example 3.4. The drift changes only x and y, on which L does not depend. The terms of Talamucci (18) and
+ * the terms of Greenwood (4.380) have the same sum (Greenwood 4.394). */
+static void the_driven_unicycle_has_the_energy_rate_of_talamucci(void **state) {
     (void)state;
 #define SUM "-2*R*cos(phi)*(M*R + m3*h + m4*h)*(sin(t) + 5)*theta'*phi' - 2*m4*R*l*cos(psi)*(sin(t) + 5)*theta'*psi'"
 #define TIME "2*cos(t)*((M*R^2 + m3*R*h + m4*R*h + Ia)*sin(phi) + m4*R*l*sin(psi))*theta' - 4*cos(t)*z1*(sin(t) + 5)"
@@ -103,15 +105,16 @@ static void the_driven_unicycle_has_the_rate_of_talamucci(void **state) {
                        "\nrate[inertia] = " SUM " + " TIME "  # ", "\nh*' = " SUM " + " TIME "\n"));
 }
 
-/* Greenwood 4.346: a constraint that is homogeneous in the velocities does no work, even if it is not linear. */
-static void homogeneous_constraints_do_no_work(void **state) {
+/* Greenwood 4.346: the reaction of a constraint that is homogeneous in the velocities does no work, even if the
+ * constraint is nonlinear. */
+static void reactions_of_homogeneous_constraints_do_no_work(void **state) {
     (void)state;
     assert_lines("appell_hamel_machine", "lagrange", HAMEL_NOTATION_TEXT,
                  LINES("\nrate[reactions] = 0  # all constraints are catastatic or homogeneous\n"));
 }
 
-/* L = (x'² − x²)/2, the force F = sin t, D = c x'²/2: the power of the force and −2 D. */
-static void forces_and_dissipation_are_separate(void **state) {
+/* For L = (x'² − x²)/2, the force sin t and the dissipation function D = c x'²/2, the terms are x' sin t and −2 D. */
+static void forces_and_dissipation_are_separate_terms_of_the_energy_rate(void **state) {
     (void)state;
     assert_lines("{`hamel`: 1, `parameters`: {`c`: 2}, `coordinates`: [`x`], `lagrangian`: `(x'^2 - x^2)/2`,"
                  "`dissipation`: `c*x'^2/2`, `generalized_forces`: {`x`: `sin(t)`}, `simulation`: {`stop`: 1}}",
@@ -122,7 +125,8 @@ static void forces_and_dissipation_are_separate(void **state) {
 
 /* --- every example ------------------------------------------------------------------------------------------------ */
 
-/* Returns the right-hand side of the line that begins with `left`, without its remark, or NULL. */
+/* Returns the text between `left` and the remark or the end of its line. The caller frees it. Returns NULL if `text`
+ * does not contain `left`. */
 static char *right_side(const char *text, const char *left) {
     const char *line = strstr(text, left);
     if (!line) return NULL;
@@ -141,8 +145,8 @@ static double value_of(hamel_system *s, const char *text, const char *left, cons
     return value;
 }
 
-/* Compares the sum of the terms, and the rate of the energy along the motion, with the written sum. Returns false if the
- * text cannot be evaluated. */
+/* Compares the written sum with the sum of the terms, and with the time derivative of the written energy, at a state
+ * that satisfies the constraints. Returns false if no such state is found, or if `text` cannot be read. */
 static bool compare(const written_example *from, const char *as, const char *text) {
     written_example e;
     written_state at;
@@ -166,7 +170,8 @@ static bool compare(const written_example *from, const char *as, const char *tex
         free(energy);
         hamel_error_clear(&error);
         s->error = NULL;
-        /* states satisfy the constraints to 1e-11; accelerations and multipliers are below 1e3 in the examples */
+        /* the state violates the constraints by at most 1e-11; accelerations and multipliers are below 1e3; margin 10
+         * */
         assert_near(as, fixture_value(s->graph, rate, &in), sum, 1e-7 * size);
         assert_near(as, terms, sum, 1e-10 * size);
     }
@@ -174,7 +179,7 @@ static bool compare(const written_example *from, const char *as, const char *tex
     return found;
 }
 
-static void every_written_rate_is_the_derivative_of_the_energy(void **state) {
+static void written_energy_rates_are_derivatives_of_the_written_energy(void **state) {
     (void)state;
     static const char *const as[] = {"lagrange", "kane", "boltzmann-hamel", "voronets"};
     size_t compared[4] = {0};
@@ -202,7 +207,7 @@ static void every_written_rate_is_the_derivative_of_the_energy(void **state) {
     for (size_t k = 0; k < 4; k++) assert_true(compared[k] > 60);
 }
 
-/* --- refused ------------------------------------------------------------------------------------------------------ */
+/* --- rejected ----------------------------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *name, const char *as, hamel_notation notation, const char *why) {
     written_example e;
@@ -215,7 +220,7 @@ static void assert_refused(const char *name, const char *as, hamel_notation nota
     written_close(&e);
 }
 
-static void systems_without_an_energy_rate_are_refused(void **state) {
+static void energy_rates_that_cannot_be_written_are_rejected(void **state) {
     (void)state;
     assert_refused("heavy_top", "hamilton", HAMEL_NOTATION_TEXT, "momenta replace velocities");
     assert_refused("heavy_top", "routh", HAMEL_NOTATION_TEXT, "momenta replace velocities");
@@ -226,14 +231,14 @@ static void systems_without_an_energy_rate_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bead_on_a_hoop_gains_energy_by_the_explicit_time),
-        cmocka_unit_test(the_reaction_of_a_moving_constraint_is_a_term),
-        cmocka_unit_test(the_terms_of_the_turning_knife_edge_cancel),
-        cmocka_unit_test(the_driven_unicycle_has_the_rate_of_talamucci),
-        cmocka_unit_test(homogeneous_constraints_do_no_work),
-        cmocka_unit_test(forces_and_dissipation_are_separate),
-        cmocka_unit_test(every_written_rate_is_the_derivative_of_the_energy),
-        cmocka_unit_test(systems_without_an_energy_rate_are_refused),
+        cmocka_unit_test(the_bead_on_a_hoop_has_the_energy_rate_of_greenwood),
+        cmocka_unit_test(power_of_a_moving_constraint_is_a_term_of_the_energy_rate),
+        cmocka_unit_test(energy_rate_terms_of_the_turning_knife_edge_cancel),
+        cmocka_unit_test(the_driven_unicycle_has_the_energy_rate_of_talamucci),
+        cmocka_unit_test(reactions_of_homogeneous_constraints_do_no_work),
+        cmocka_unit_test(forces_and_dissipation_are_separate_terms_of_the_energy_rate),
+        cmocka_unit_test(written_energy_rates_are_derivatives_of_the_written_energy),
+        cmocka_unit_test(energy_rates_that_cannot_be_written_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_forms.c — engine/equations/operators.c and principles.c, engine/mechanics/kinetic_rates.c and form_residual.c: the
- * forms of Nielsen, Tsenov, Mangeron and Deleanu, Jourdain's principle and the central equation agree with published
- * equations and hold along the runs of the examples. */
+/* test_forms.c — engine/equations/operators.c and principles.c, engine/mechanics/kinetic_rates.c and form_residual.c:
+ * the forms of Nielsen, Tsenov, Mangeron and Deleanu, Jourdain's principle, the central equation and the explicit form
+ * agree with published equations and are satisfied along runs of the examples. */
 #include "engine/mechanics/kinetic_rates.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/motion.h"
@@ -19,14 +19,15 @@
 
 /* --- the operators ------------------------------------------------------------------------------------------------ */
 
-/* A function of t, q and q' without symmetries; not quadratic in the velocities. */
+/* A function of t, q and q' that is not quadratic in the velocities, and changes if two variables are exchanged. */
 #define FUNCTION                                                                                            \
     "(2 + sin(x*y) + t^2)*x'^2/2 + exp(z)*x'*y' + cos(x - z)*y'^2/3 + t*x*z' + x*y*z + (1 + x^2)*z'^4/4 + " \
     "log(3 + z'^2)*cosh(x') + t*sin(y)*sqrt(1 + x'^2 + y'^2)"
 #define THREE "`coordinates`: [`x`, `y`, `z`], `kinetic_energy`: `" FUNCTION "`"
 
-/* Papastavridis, introduction, 6: all operators are d/dt ∂T/∂q' − ∂T/∂q, for any function of t, q and q'. */
-static void the_operators_of_all_orders_are_those_of_lagrange(void **state) {
+/* Papastavridis, introduction, 6: the operators of Nielsen, Tsenov, and Mangeron and Deleanu equal d/dt ∂T/∂q' − ∂T/∂q
+ * for every function T of t, q and q'. */
+static void operators_of_every_order_equal_the_operator_of_lagrange(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, THREE);
@@ -45,8 +46,8 @@ static void the_operators_of_all_orders_are_those_of_lagrange(void **state) {
     fixture_close(&f);
 }
 
-/* T' = x'·(m x'') and so on for T = m(t) x'²/2 with m = 1 + t²: T' = m x' x'' + t x'². */
-static void the_first_rate_is_the_total_derivative(void **state) {
+/* For T = m(t) x'²/2 with m = 1 + t², the rate is T' = m x' x'' + t x'², and ∂T'/∂x' = m x'' + 2 t x'. */
+static void first_rate_of_the_kinetic_energy_is_its_time_derivative(void **state) {
     (void)state;
     fixture f;
     kinetic_rates rates;
@@ -58,8 +59,9 @@ static void the_first_rate_is_the_total_derivative(void **state) {
     fixture_close(&f);
 }
 
-/* With a wrong factor of ∂T/∂q, an operator differs from Lagrange's. Otherwise the previous test would be vacuous. */
-static void another_factor_falsifies_the_operators(void **state) {
+/* Multiplies ∂T/∂q by a factor that is too small by 1. The result differs from Lagrange's operator, so a wrong factor
+ * would be found. */
+static void operators_with_a_wrong_factor_differ_from_the_operator_of_lagrange(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, THREE);
@@ -84,8 +86,8 @@ static void another_factor_falsifies_the_operators(void **state) {
 
 static const char *const residual_names[] = {"nielsen", "tsenov", "mangeron_deleanu", "jourdain", "central"};
 
-/* Prepares an example for a run: one twentieth of its duration, without expressions of its own. Returns NULL if its
- * stop is not a number. The caller deletes the tree. */
+/* Returns the description of an example with a twentieth of its duration and with empty `outputs`. Checks, invariants,
+ * sweep and animation are removed. Returns NULL if `simulation.stop` is not a number. The caller deletes the tree. */
 static cJSON *short_run(const char *path) {
     char *text = written_file(path);
     cJSON *d = cJSON_Parse(text), *simulation = cJSON_GetObjectItem(d, "simulation");
@@ -100,7 +102,8 @@ static cJSON *short_run(const char *path) {
     return d;
 }
 
-/* Returns the name of coordinate k of a description, or NULL if there is none or if it is a family. */
+/* Returns the name of item k of `coordinates`. Returns NULL if there is no item k, or if the item contains the key
+ * `for`. The description owns the name. */
 static const char *coordinate_at(const cJSON *d, int k) {
     const cJSON *c = cJSON_GetArrayItem(cJSON_GetObjectItem(d, "coordinates"), k);
     if (cJSON_GetObjectItem(c, "for")) return NULL;
@@ -117,10 +120,10 @@ static bool close_to_zero(const motion *m, const char *what, const char *column,
     return true;
 }
 
-/* The accelerations satisfy the equations of motion to rounding, so the residual of every form does. The bound is the
- * rounding of forces of the examples, which are up to 1e5 (stiff springs), times the unit roundoff and a margin of 50
- * for the sums. */
-static void the_residuals_of_all_forms_vanish_along_the_runs_of_all_examples(void **state) {
+/* The accelerations satisfy the equations of motion to rounding, so the residual of each form is 0 to rounding. The
+ * bound 1e-9 is the product of the largest force (1e5, stiff springs), the unit roundoff, and a margin of 100 for the
+ * sums. */
+static void form_residuals_vanish_along_the_runs_of_the_examples(void **state) {
     (void)state;
     glob_t files;
     size_t count = 0;
@@ -153,9 +156,9 @@ static void the_residuals_of_all_forms_vanish_along_the_runs_of_all_examples(voi
     assert_true(count > 150);
 }
 
-/* The accelerations of another system do not satisfy the equations. The constraint drives x, so the free equation of x
- * is violated by the reaction, which form_residual() must contain. */
-static void a_residual_contains_the_reactions(void **state) {
+/* The constraint prescribes x(t). Without the reaction of the constraint, the equation of motion of x is not satisfied,
+ * so form_residual() must contain this reaction. */
+static void form_residual_contains_the_reactions(void **state) {
     (void)state;
     motion m =
         motion_run("`parameters`: {`m`: 2}, `coordinates`: [`x`, {`name`: `y`, `velocity`: 1}],"
@@ -181,9 +184,9 @@ static const struct {
 };
 enum { FORMS = sizeof written_forms / sizeof *written_forms };
 
-/* Adds outputs with both sides of each equation of motion. Names of common subexpressions, and quasi-velocities along
- * constraints, become definitions; `prefix` makes their names unique. Returns false if the text contains what outputs
- * must not contain: rates of these quasi-velocities, or derivatives of tables. */
+/* Adds two outputs for each equation of motion in the text of `form`: the left-hand and the right-hand side. `number`
+ * makes the names of the outputs unique. Returns false without outputs if the text contains names that a description
+ * does not have: common subexpressions, velocities along constraints, or derivatives of tables. */
 static bool add_equations(cJSON *d, const hamel_written *form, size_t number) {
     cJSON *outputs = cJSON_GetObjectItem(d, "outputs");
     char *text = strdup(form->text), *rest, name[64];
@@ -204,8 +207,8 @@ static bool add_equations(cJSON *d, const hamel_written *form, size_t number) {
     return good && count > 0;
 }
 
-/* Runs a description with outputs of add_equations. Returns the largest difference of two sides, relative to the
- * largest side. */
+/* Runs a description with the outputs of add_equations. Returns the largest difference between the two sides of an
+ * equation, relative to the larger side or to 1. */
 static double largest_difference(const cJSON *d) {
     char *text = cJSON_PrintUnformatted(d);
     motion m = motion_of(text);
@@ -222,9 +225,9 @@ static double largest_difference(const cJSON *d) {
     return worst;
 }
 
-/* The text of each form, read as outputs, holds along the run: central equations and projected forms contain Hamel's
- * coefficients and quasi-velocities that no acceleration was computed from. 1e-8: velocity residuals times reactions. */
-static void the_written_forms_hold_along_the_runs_of_all_examples(void **state) {
+/* Evaluates the written equations along runs of examples with at most six coordinates, without friction and events. The
+ * bound 1e-8 is the product of velocity residuals and reactions. */
+static void written_forms_hold_along_the_runs_of_small_examples(void **state) {
     (void)state;
     glob_t files;
     size_t counts[FORMS] = {0};
@@ -232,7 +235,7 @@ static void the_written_forms_hold_along_the_runs_of_all_examples(void **state) 
     for (size_t k = 0; k < files.gl_pathc; k++) {
         cJSON *d = short_run(files.gl_pathv[k]);
         char *text = written_file(files.gl_pathv[k]);
-        /* sticking contacts, and constraints that events change, are not those of the initial state */
+        /* the text is written for the initial state; contacts that stick later, or events, change the constraints */
         bool changes = strstr(text, "\"friction\"") || strstr(text, "\"events\"");
         for (size_t f = 0; d && f < FORMS && !changes; f++) {
             written_example e;
@@ -240,7 +243,8 @@ static void the_written_forms_hold_along_the_runs_of_all_examples(void **state) 
             hamel_error error = {0};
             if (!written_open_text(&e, text, written_forms[f].formulation)) continue;
             const hamel_description *given = &e.description.description;
-            if (e.model->n <= 6) { /* the rates of larger systems are long; the bound limits the time of the test */
+            if (e.model->n <=
+                6) { /* the rates T'' and T''' of larger systems are long; 6 limits the time of the test */
                 hamel_status status =
                     hamel_write_form(&form, given, written_forms[f].form, HAMEL_NOTATION_TEXT, NULL, NULL, &error);
                 assert_true(status == HAMEL_OK || status == HAMEL_INVALID);
@@ -267,15 +271,15 @@ static void the_written_forms_hold_along_the_runs_of_all_examples(void **state) 
 
 /* --- explicit equations in free velocities ------------------------------------------------------------------------ */
 
-/* Appends " + (value)*(factor)", or with the other sign. */
+/* Appends " SIGN (value)*(first)*(second)"; the text is truncated after `room` bytes. */
 static void append(char *text, size_t room, const char *sign, const char *value, const char *first,
                    const char *second) {
     size_t used = strlen(text);
     snprintf(text + used, room - used, " %s (%s)*(%s)*(%s)", sign, value, first, second);
 }
 
-/* Adds the term of one entry to the left-hand side of the equation of the free velocity u, if the entry belongs to it.
- * M*[u, s] and Gamma*[u; s, r] are listed once for both orders of symmetric indices. */
+/* Appends the term that the entry `e` contributes to the left-hand side of the equation of the free velocity u. M*[u,
+ * s] and Gamma*[u; s, r] are symmetric in u and s, and in s and r; the entries contain each pair once. */
 static void append_entry(char *text, size_t room, const hamel_written_entry *e, const char *u) {
     const char *const *index = e->indices;
     char rate[80];
@@ -292,7 +296,7 @@ static void append_entry(char *text, size_t room, const hamel_written_entry *e, 
     }
 }
 
-/* Subtracts the forces on the coordinates, projected onto the free velocity u. */
+/* Appends −Σ Q_k Φ_ku, the generalized force on the free velocity u with the opposite sign. */
 static void append_forces(char *text, size_t room, const hamel_written *form, const char *u) {
     for (size_t i = 0; i < form->count; i++) {
         const hamel_written_entry *phi = &form->entries[i];
@@ -305,8 +309,9 @@ static void append_forces(char *text, size_t room, const hamel_written *form, co
     }
 }
 
-/* Adds one output for each free velocity: the difference of the two sides of its equation. Returns the number of
- * outputs, 0 if the entries contain names or tables that outputs must not contain. */
+/* Adds one output for each free velocity: the left-hand side minus the right-hand side of its equation. Returns the
+ * number of outputs. The number is 0 if the entries contain names that a description does not have, or derivatives of
+ * tables. */
 static size_t add_explicit_equations(cJSON *outputs, const hamel_written *form) {
     enum { ROOM = 1 << 18 };
     char *text = calloc(1, ROOM), name[16];
@@ -328,9 +333,10 @@ static size_t add_explicit_equations(cJSON *outputs, const hamel_written *form) 
     return count;
 }
 
-/* The coefficients of the explicit equations in free velocities, with the written forces, give the accelerations of all
- * examples (Talamucci 2015, 20). 1e-8: velocity residuals times reactions, relative to forces up to 1e3. */
-static void the_explicit_equations_in_free_velocities_hold_along_the_runs(void **state) {
+/* Talamucci 2015, equation 20: assembles the equations from the written coefficients and forces, and evaluates them
+ * along runs of examples with at most six coordinates, without friction and events. The bound 1e-8 is the product of
+ * velocity residuals and reactions. */
+static void explicit_equations_in_free_velocities_hold_along_the_runs_of_small_examples(void **state) {
     (void)state;
     glob_t files;
     size_t examples = 0;
@@ -386,21 +392,22 @@ static void assert_lines(const char *name, hamel_form form, const char *as, hame
 }
 #define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* A pendulum of variable length: T = m (r'² + r² φ'²)/2. T' = m (r' r'' + r r' φ'² + r² φ' φ''), so
- * ∂T'/∂r' = m (r'' + r φ'²) and ∂T/∂r = m r φ'². Nielsen: m r'' + m r φ'² − 2 m r φ'² = Q_r. */
+/* Derived by hand for an elastic pendulum. T = m (r'² + r² φ'²)/2 has the rate T' = m (r' r'' + r r' φ'² + r² φ' φ'').
+ * Hence ∂T'/∂r' = m (r'' + r φ'²), ∂T/∂r = m r φ'², and Nielsen's equation of r is m r'' + m r φ'² − 2 m r φ'² = Q_r.
+ * */
 #define ELASTIC                                                                                                    \
     "{`hamel`: 1, `parameters`: {`m`: 2, `k`: 3, `g`: 9.81}, `coordinates`: [{`name`: `r`, `initial`: 1}, `phi`]," \
     "`kinetic_energy`: `m*(r'^2 + r^2*phi'^2)/2`, `potential_energy`: `k*r^2/2 - m*g*r*cos(phi)`,"                 \
     "`simulation`: {`stop`: 1}}"
 
-static void polar_coordinates_give_the_rates_by_hand(void **state) {
+static void forms_of_the_elastic_pendulum_agree_with_a_derivation_by_hand(void **state) {
     (void)state;
     assert_lines(ELASTIC, HAMEL_FORM_NIELSEN, "lagrange", HAMEL_NOTATION_TEXT,
                  LINES("\n# motion: D[k] - 2*B[k] = forces + reactions\n",
                        "\nT' = m*r'*r'' + m*r^2*phi'*phi'' + m*r*r'*phi'^2\n", "\nD[r] = m*r'' + m*r*phi'^2\n",
                        "\nD[phi] = m*r^2*phi'' + 2*m*r*r'*phi'\n", "\nB[r] = m*r*phi'^2\n",
                        "\nr: m*r'' - m*r*phi'^2 = "));
-    /* T'' contains ∂T/∂r' r''' + ∂T/∂φ' φ''', which does not depend on q'' */
+    /* the terms ∂T/∂r' r''' + ∂T/∂φ' φ''' of T'' do not contribute to D, because they do not contain q'' */
     assert_lines(ELASTIC, HAMEL_FORM_TSENOV, "lagrange", HAMEL_NOTATION_TEXT,
                  LINES("\n# motion: (D[k] - 3*B[k])/2 = forces + reactions\n", "m*r'*r'''", "m*r^2*phi'*phi'''",
                        "\nD[r] = 2*m*r'' + m*r*phi'^2\n", "\nD[phi] = 2*m*r^2*phi'' + 4*m*r*r'*phi'\n"));
@@ -412,16 +419,17 @@ static void polar_coordinates_give_the_rates_by_hand(void **state) {
         LINES("\np[phi] = m*r^2*phi'\n", "\nB[r] = m*r*phi'^2\n", "\nr: m*r'' = m*r*phi'^2 + m*g*cos(phi) - k*r\n"));
 }
 
-static void latex_has_dots_of_all_derivatives(void **state) {
+static void latex_writes_time_derivatives_up_to_order_4_as_dots(void **state) {
     (void)state;
     assert_lines(
         "simple_pendulum", HAMEL_FORM_MANGERON_DELEANU, "lagrange", HAMEL_NOTATION_LATEX,
         LINES("\n\\dddot{T} &= ", "\\ddddot{\\theta}", "\nD_{\\theta} &= 3 \\, m \\, l^{2} \\, \\ddot{\\theta}"));
 }
 
-/* Chaplygin's sleigh with the blade at the contact point and the center of mass at the distance b: m v' = m b φ'²,
- * (I + m b²) φ'' = −m b v φ'. The momentum of the constraint is m b φ', and γ = −1. */
-static void the_sleigh_has_its_equations_in_all_forms(void **state) {
+/* Chaplygin's sleigh: x and y are the position of the blade, and b is its distance from the mass centre. The equations
+ * are m v' = m b φ'² and (I + m b²) φ'' = −m b v φ'. The derivative of T with respect to the velocity across the blade
+ * is m b φ', and γ = −1. */
+static void four_forms_give_the_equations_of_the_chaplygin_sleigh(void **state) {
     static const hamel_form forms[] = {HAMEL_FORM_NIELSEN, HAMEL_FORM_TSENOV, HAMEL_FORM_JOURDAIN, HAMEL_FORM_CENTRAL};
     (void)state;
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
@@ -434,8 +442,8 @@ static void the_sleigh_has_its_equations_in_all_forms(void **state) {
                  LINES("\nPhi[x, v_blade] = cos(phi)\nPhi[y, v_blade] = sin(phi)\nPhi[phi, phi'] = 1\n"));
 }
 
-/* Appell and Hamel: x'² + y'² = a² z'² is not linear. Jourdain: x' δx' + y' δy' = a² z' δz' (Papastavridis,
- * introduction, 5 and 6, with the constraint's highest derivative). */
+/* The constraint of Appell and Hamel, x'² + y'² = a² z'², is nonlinear. In Jourdain's principle, the variations of the
+ * velocities satisfy x' δx' + y' δy' = a² z' δz' (Papastavridis, introduction, 5 and 6). */
 static void nonlinear_constraints_restrict_variations_of_velocities(void **state) {
     (void)state;
     const char *wheel =
@@ -446,10 +454,10 @@ static void nonlinear_constraints_restrict_variations_of_velocities(void **state
                  LINES("\nb[z, x] = x'/(a^2*z')\nb[z, y] = y'/(a^2*z')\n", "\nJ[z] = m*z'' + m*g\n"));
 }
 
-/* Talamucci 2015, example 3.1: with v1 = x' cos θ + y' sin θ and μ = M + m3 + m4, the matrix of (15) has the entries μ,
- * −(η sin φ + m4 l sin ψ) and a η cos φ, and the terms of (20) in the first equation are
- * −v2 (μ a v2 + 2 η cos φ v3 + 2 m4 l cos ψ v4). */
-static void talamucci_3_1_has_its_coefficients(void **state) {
+/* Talamucci 2015, example 3.1, with v1 = x' cos θ + y' sin θ, v2 = θ', v3 = φ', v4 = ψ', μ = M + m3 + m4 and η = (m3 +
+ * m4) h. The matrix of equation 15 contains the entries μ, −(η sin φ + m4 l sin ψ) and a η cos φ. The quadratic terms
+ * of the first equation (20) are −v2 (μ a v2 + 2 η cos φ v3 + 2 m4 l cos ψ v4). */
+static void explicit_form_of_talamucci_3_1_has_the_published_coefficients(void **state) {
     (void)state;
     assert_lines("talamucci_3_1_pendulum_on_skate", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
                  LINES("\nPhi[x, theta'] = -a*sin(theta)\n", "\nM*[v_blade, v_blade] = M + m3 + m4\n",
@@ -462,9 +470,10 @@ static void talamucci_3_1_has_its_coefficients(void **state) {
                        "\nX[v_blade] = -(M + m3 + m4)*a*theta'^2 - "));
 }
 
-/* Example 3.4: the spin rate w(t) = 2 (sin t + 5) is given. Then σ = (R w cos θ, R w sin θ, 0, 0, 0), b̃ = (w Ã14, 0, 0)
- * with Ã14 = −R ((3/2 M R + (m3 + m4) h) sin φ + m4 l sin ψ), and w' Ã14 is free of velocities. Ia = M R²/2. */
-static void talamucci_3_4_has_its_coefficients(void **state) {
+/* Talamucci 2015, example 3.4: the spin rate w(t) = 2 (sin t + 5) is prescribed. Then σ = (R w cos θ, R w sin θ, 0, 0,
+ * 0) and b̃ = (w Ã14, 0, 0) with Ã14 = −R ((3/2 M R + (m3 + m4) h) sin φ + m4 l sin ψ). The term w' Ã14 of the equation
+ * of θ does not contain velocities. The source writes Ia = M R²/2. */
+static void explicit_form_of_talamucci_3_4_has_the_published_coefficients(void **state) {
     (void)state;
     assert_lines("talamucci_3_4_driven_unicycle", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
                  LINES("\nsigma[x] = 2*R*cos(theta)*(sin(t) + 5)\nsigma[y] = 2*R*sin(theta)*(sin(t) + 5)\n",
@@ -473,9 +482,10 @@ static void talamucci_3_4_has_its_coefficients(void **state) {
                        "\nc*[theta'] = -2*cos(t)*((M*R^2 + m3*R*h + m4*R*h + Ia)*sin(phi) + m4*R*l*sin(psi))\n"));
 }
 
-/* Papastavridis 3.5.24: T* may replace T if the constraints are holonomic, but not for the sleigh with b ≠ 0, whose
- * constraint has the momentum m b φ' and γ = −1. If b = 0, this momentum vanishes. */
-static void the_explicit_form_states_whether_the_restricted_energy_suffices(void **state) {
+/* Papastavridis 3.5.24: T* may replace T in Hamel's equations if all products of a momentum of a constraint and its γ
+ * vanish. All γ of the holonomic pendulum are 0. The sleigh has γ = −1 and the momentum m b φ', which is 0 only if b =
+ * 0. */
+static void explicit_form_states_whether_the_restricted_kinetic_energy_suffices(void **state) {
     (void)state;
     assert_lines("cartesian_pendulum", HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT,
                  LINES("\n# T* may replace T in Hamel's equations"));
@@ -487,7 +497,7 @@ static void the_explicit_form_states_whether_the_restricted_energy_suffices(void
         HAMEL_FORM_EXPLICIT, "kane", HAMEL_NOTATION_TEXT, LINES("\n# T* may replace T in Hamel's equations"));
 }
 
-static void forms_that_do_not_exist_are_rejected(void **state) {
+static void forms_that_a_system_does_not_have_are_rejected(void **state) {
     static const struct {
         const char *name, *as, *reason;
         hamel_form form;
@@ -516,21 +526,21 @@ static void forms_that_do_not_exist_are_rejected(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_operators_of_all_orders_are_those_of_lagrange),
-        cmocka_unit_test(the_first_rate_is_the_total_derivative),
-        cmocka_unit_test(another_factor_falsifies_the_operators),
-        cmocka_unit_test(the_residuals_of_all_forms_vanish_along_the_runs_of_all_examples),
-        cmocka_unit_test(a_residual_contains_the_reactions),
-        cmocka_unit_test(the_written_forms_hold_along_the_runs_of_all_examples),
-        cmocka_unit_test(polar_coordinates_give_the_rates_by_hand),
-        cmocka_unit_test(latex_has_dots_of_all_derivatives),
-        cmocka_unit_test(the_sleigh_has_its_equations_in_all_forms),
+        cmocka_unit_test(operators_of_every_order_equal_the_operator_of_lagrange),
+        cmocka_unit_test(first_rate_of_the_kinetic_energy_is_its_time_derivative),
+        cmocka_unit_test(operators_with_a_wrong_factor_differ_from_the_operator_of_lagrange),
+        cmocka_unit_test(form_residuals_vanish_along_the_runs_of_the_examples),
+        cmocka_unit_test(form_residual_contains_the_reactions),
+        cmocka_unit_test(written_forms_hold_along_the_runs_of_small_examples),
+        cmocka_unit_test(forms_of_the_elastic_pendulum_agree_with_a_derivation_by_hand),
+        cmocka_unit_test(latex_writes_time_derivatives_up_to_order_4_as_dots),
+        cmocka_unit_test(four_forms_give_the_equations_of_the_chaplygin_sleigh),
         cmocka_unit_test(nonlinear_constraints_restrict_variations_of_velocities),
-        cmocka_unit_test(the_explicit_equations_in_free_velocities_hold_along_the_runs),
-        cmocka_unit_test(talamucci_3_1_has_its_coefficients),
-        cmocka_unit_test(talamucci_3_4_has_its_coefficients),
-        cmocka_unit_test(the_explicit_form_states_whether_the_restricted_energy_suffices),
-        cmocka_unit_test(forms_that_do_not_exist_are_rejected),
+        cmocka_unit_test(explicit_equations_in_free_velocities_hold_along_the_runs_of_small_examples),
+        cmocka_unit_test(explicit_form_of_talamucci_3_1_has_the_published_coefficients),
+        cmocka_unit_test(explicit_form_of_talamucci_3_4_has_the_published_coefficients),
+        cmocka_unit_test(explicit_form_states_whether_the_restricted_kinetic_energy_suffices),
+        cmocka_unit_test(forms_that_a_system_does_not_have_are_rejected),
     };
     return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_integrability.c — engine/analyze/integrability.c: residuals and ranks of velocity constraints agree with
- * Papastavridis and with the verdict of holonomy.c. */
+ * Papastavridis and with the verdict on holonomy (holonomy.c). */
 #include "engine/analyze/integrability.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/written_text.h"
@@ -22,7 +22,8 @@ static const hamel_integrability_form *form_at(const hamel_report *r, size_t k) 
     return &r->integrability->forms[k];
 }
 
-/* Checks the three ranks of a form: alone, with the other constraints, and 2m. */
+/* Checks the ranks of constraint k: `alone`, `joint` (with all m independent constraints of its group), and `system` =
+ * 2m. */
 static void assert_ranks(const hamel_report *r, size_t k, size_t alone, size_t joint, size_t system) {
     assert_int_equal(form_at(r, k)->rank, alone);
     assert_int_equal(form_at(r, k)->joint_rank, joint);
@@ -40,8 +41,8 @@ static void assert_residual(const hamel_integrability_residual *found, const cha
     assert_true(found->has_value && fabs(found->value - value) < 1e-12);
 }
 
-/* Papastavridis, example 2.13.1: for the knife, h·curl h = −1, so the constraint is nonholonomic. */
-static void the_knife_has_its_curl(void **state) {
+/* Papastavridis, example 2.13.1: h·curl h of the knife edge is −1, so the constraint is not integrable. */
+static void the_knife_edge_has_the_published_h_curl_h(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.3}]," ENERGY(
         "x'^2 + y'^2 + phi'^2") "`constraints`: [{`name`: `knife`, `equation`: "
@@ -53,8 +54,9 @@ static void the_knife_has_its_curl(void **state) {
     hamel_report_free(r);
 }
 
-/* z dx + z dy − (x + y) dz = z² d((x + y)/z): an integrating factor exists, although the form is not exact. */
-static void an_integrable_form_has_no_curl(void **state) {
+/* z dx + z dy − (x + y) dz = z² d((x + y)/z) has an integrating factor but is not exact: curl h ≠ 0, and h·curl h = 0.
+ * */
+static void h_curl_h_of_an_integrable_constraint_is_zero(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [`x`, `y`, {`name`: `z`, `initial`: 1}]," ENERGY(
         "x'^2 + y'^2 + z'^2") "`constraints`: [{`name`: `c`, `equation`: "
@@ -66,9 +68,9 @@ static void an_integrable_form_has_no_curl(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis 2.3.8: dz = A dx + B dy is integrable if A_y + A_z B = B_x + B_z A. A = y z, B = x² gives
- * A_y + A_z B − B_x − B_z A = z + x² y − 2 x. */
-static void the_solved_form_has_the_residual_of_deahna_and_bouquet(void **state) {
+/* Papastavridis 2.3.8: dz = A dx + B dy is integrable if and only if A_y + A_z B = B_x + B_z A. For A = y z and B = x²,
+ * the difference of the two sides is z + x² y − 2 x. */
+static void a_solved_constraint_has_the_residual_of_deahna_and_bouquet(void **state) {
     (void)state;
     hamel_report *r = fixture_report("`coordinates`: [{`name`: `x`, `initial`: 2}, {`name`: `y`, `initial`: 3},"
                                      "{`name`: `z`, `initial`: 5}]," ENERGY(
@@ -83,8 +85,8 @@ static void the_solved_form_has_the_residual_of_deahna_and_bouquet(void **state)
     hamel_report_free(r);
 }
 
-/* With time: x' = t y' + y is integrable (x = t y), x' = t y' − y is not: ∂t/∂t − ∂(−y)/∂y = 2. */
-static void time_is_a_variable(void **state) {
+/* x' = t y' + y is integrable: x = t y. x' = t y' − y is not, because ∂t/∂t − ∂(−y)/∂y = 2. */
+static void integrability_of_a_rheonomic_constraint_depends_on_time_terms(void **state) {
     (void)state;
 #define MOVING(sign)                                             \
     "`coordinates`: [`x`, {`name`: `y`, `initial`: 0}]," ENERGY( \
@@ -101,9 +103,10 @@ static void time_is_a_variable(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis, problem 2.12.8: for the vertical rolling disk, both ranks are 6 and 2m = 4. With φ' = 0 as a third
- * constraint, all ranks are 6 = 2m, so the system is holonomic, although two constraints are not integrable alone. */
-static void the_rolling_disk_has_its_ranks(void **state) {
+/* Papastavridis, problem 2.12.8: the joint ranks of both constraints of the vertical rolling disk are 6, and 2m = 4.
+ * With the third constraint φ' = 0, all joint ranks are 6 = 2m, so the system is holonomic. The first two constraints
+ * are not integrable alone. */
+static void a_third_constraint_makes_the_vertical_rolling_disk_integrable(void **state) {
     (void)state;
 #define DISK(more)                                                                                             \
     "`coordinates`: [`x`, `y`, {`name`: `phi`, `initial`: 0.6}, `psi`], " ENERGY(                              \
@@ -121,9 +124,9 @@ static void the_rolling_disk_has_its_ranks(void **state) {
     hamel_report_free(r);
 }
 
-/* Papastavridis, example 2.13.7: of the two constraints of the disk that leans, only the second fails Frobenius' test
- * with both constraints. */
-static void one_constraint_of_the_leaning_disk_fails(void **state) {
+/* Papastavridis, example 2.13.7: the disk may lean and has two constraints. The joint rank of the first is 2m = 4; the
+ * joint rank of the second is 6, so only the second fails Frobenius' test. */
+static void one_constraint_of_the_leaning_disk_fails_the_test_of_frobenius(void **state) {
     (void)state;
     written_example e;
     hamel_report *r = NULL;
@@ -135,8 +138,9 @@ static void one_constraint_of_the_leaning_disk_fails(void **state) {
     written_close(&e);
 }
 
-/* The residuals of Deahna and Bouquet vanish if and only if the verdict, which does not use them, is holonomic. */
-static void the_residuals_agree_with_the_verdicts_of_all_examples(void **state) {
+/* The residuals of Deahna and Bouquet are all 0 if and only if all velocity constraints can be integrated. holonomy.c
+ * finds the number of integrable combinations by a different method. */
+static void residuals_agree_with_the_decided_verdicts_of_the_examples(void **state) {
     (void)state;
     glob_t files;
     size_t holonomic = 0, nonholonomic = 0;
@@ -151,9 +155,10 @@ static void the_residuals_agree_with_the_verdicts_of_all_examples(void **state) 
             const hamel_integrability *i = r->integrability;
             bool decided = r->verdict != HAMEL_VERDICT_UNDETERMINED && !r->at_start.differs && i->form_count > 0;
             if (decided && r->integrable == r->velocity_rank && i->solved_count > 0)
-                fail_msg("%s: holonomic, but a residual is %s", files.gl_pathv[k], i->solved[0].expression);
+                fail_msg("%s: all velocity constraints are integrable, but a residual is %s", files.gl_pathv[k],
+                         i->solved[0].expression);
             if (decided && r->integrable < r->velocity_rank && i->solved_count == 0 && i->form_count > 0)
-                fail_msg("%s: nonholonomic, but all residuals are 0", files.gl_pathv[k]);
+                fail_msg("%s: a velocity constraint is not integrable, but all residuals are 0", files.gl_pathv[k]);
             holonomic += decided && r->integrable == r->velocity_rank;
             nonholonomic += decided && r->integrable < r->velocity_rank && i->solved_count > 0;
             hamel_report_free(r);
@@ -168,13 +173,13 @@ static void the_residuals_agree_with_the_verdicts_of_all_examples(void **state) 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_knife_has_its_curl),
-        cmocka_unit_test(an_integrable_form_has_no_curl),
-        cmocka_unit_test(the_solved_form_has_the_residual_of_deahna_and_bouquet),
-        cmocka_unit_test(time_is_a_variable),
-        cmocka_unit_test(the_rolling_disk_has_its_ranks),
-        cmocka_unit_test(one_constraint_of_the_leaning_disk_fails),
-        cmocka_unit_test(the_residuals_agree_with_the_verdicts_of_all_examples),
+        cmocka_unit_test(the_knife_edge_has_the_published_h_curl_h),
+        cmocka_unit_test(h_curl_h_of_an_integrable_constraint_is_zero),
+        cmocka_unit_test(a_solved_constraint_has_the_residual_of_deahna_and_bouquet),
+        cmocka_unit_test(integrability_of_a_rheonomic_constraint_depends_on_time_terms),
+        cmocka_unit_test(a_third_constraint_makes_the_vertical_rolling_disk_integrable),
+        cmocka_unit_test(one_constraint_of_the_leaning_disk_fails_the_test_of_frobenius),
+        cmocka_unit_test(residuals_agree_with_the_decided_verdicts_of_the_examples),
     };
     return cmocka_run_group_tests_name("integrability", tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * printed in books, at random states.
  *
  * The right column of the table is copied from the source. If the source has divided an equation by a factor, the table
- * contains the equation multiplied by this factor. The test compares the left side minus the right side of each
- * equation. test_short_equations.c contains more equations, and compares their length with that of the source. */
+ * contains the equation multiplied by this factor. The test compares the values of the left-hand side minus
+ * the right-hand side. test_short_equations.c contains more equations, and also compares lengths with the source. */
 #include "tests/unit/published.h"
 
 #include <setjmp.h>
@@ -208,7 +208,8 @@ static const published cases[] = {
      PLANE("`coordinates`: [{`name`: `x`, `initial`: 0.3}, {`name`: `y`, `initial`: 0.4}, {`name`: `z`, `initial`: 0.5}],"
            "`kinetic_energy`: `(x'^2 + y'^2 + z'^2)/2`,"
            "`constraints`: [{`name`: `c`, `equation`: `z' = (x + t*y)*x' + t*z*y' + t*x*y`}]"), "voronets",
-     /* w_xy = db_x/dy - (db_y/dx + b_x db_y/dz), w_x = db_x/dt - (db/dx + b_x db/dz), w_y = db_y/dt + b db_y/dz - db/dy */
+     /* w_xy = db_x/dy - (db_y/dx + b_x db_y/dz), w_x = db_x/dt - (db/dx + b_x db/dz), w_y = db_y/dt + b db_y/dz - db/dy
+      * */
      {{"w[z; x, y]", "t - t*(x + t*y)"}, {"w[z; x, t]", "y - t*y"}, {"w[z; y, t]", "z + t*x*y*t - t*x"},
       {"b[z, x]", "x + t*y"}, {"b[z, y]", "t*z"}, {"b[z]", "t*x*y"},
       {"T_o", "(x'^2 + y'^2 + ((x + t*y)*x' + t*z*y' + t*x*y)^2)/2"}}},

@@ -1,5 +1,5 @@
-/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys, and api/openapi.json lists the
- * forms of the equations. Run this program from the root of the repository. */
+/* test_schema.c — api/system.schema.json and the tables of the reader have the same keys, and the option `form` in
+ * api/openapi.json accepts the names in hamel_forms. Run this program from the root of the repository. */
 #include "api/json/strict_json.h"
 #include "api/read/read_parts.h"
 #include "api/sweep/sweep.h"
@@ -118,7 +118,7 @@ static void the_reader_has_every_key_of_the_schema(void **state) {
     }
 }
 
-static void the_openapi_description_lists_the_forms_of_equations(void **state) {
+static void the_openapi_description_lists_every_form_of_the_equations(void **state) {
     (void)state;
     cJSON *openapi = load_file("api/openapi.json");
     static const char *const keys[] = {
@@ -137,7 +137,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_has_every_key_of_the_reader),
         cmocka_unit_test(the_reader_has_every_key_of_the_schema),
-        cmocka_unit_test(the_openapi_description_lists_the_forms_of_equations),
+        cmocka_unit_test(the_openapi_description_lists_every_form_of_the_equations),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -1,9 +1,9 @@
-/* test_short_equations.c — generated equations agree with those of books, and are not longer.
+/* test_short_equations.c — generated equations agree with those of books and papers, and are not longer.
  *
- * The right column of the table contains the equation of the source, left side minus right side. If the source has
- * divided the equation by a factor, the table multiplies it by this factor. Abbreviations of a source are replaced by
- * the symbols of the example. For exercises, and for systems whose equations the source only describes, the equation was
- * derived by hand. The test compares values at random states and the length; see published.h. */
+ * The right column of the table contains the left-hand side minus the right-hand side of an equation of the source.
+ * If the source has divided the equation by a factor, the table contains the equation multiplied by this factor.
+ * Abbreviations of the source are replaced by their definitions. If the source gives no equation, as in exercises, the
+ * equation was derived by hand. Each test compares the values at random states, and the lengths (see published.h). */
 #include "tests/unit/published.h"
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@ enum { LINES = 7 };
 typedef struct source_equations {
     const char *source, *example, *system; /* either `example` (a name) or `system` (a description) is NULL */
     const char *formulation;
-    const char *lines[LINES][2]; /* name of an equation, and its text in the source */
+    const char *lines[LINES][2]; /* name of a generated equation, and the equation of the source */
 } source_equations;
 
 #define SYSTEM(members) "{`hamel`: 1, `simulation`: {`stop`: 1, `initialization`: `project`}, " members "}"
@@ -210,7 +210,7 @@ static const source_equations cases[] = {
 /* clang-format on */
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void the_equations_are_as_short_as_in_the_source(void **state) {
+static void generated_equations_are_not_longer_than_in_the_source(void **state) {
     const source_equations *p = *state;
     written_example e;
     hamel_error error = {0};
@@ -229,9 +229,10 @@ static void the_equations_are_as_short_as_in_the_source(void **state) {
     written_close(&e);
 }
 
-/* a + b c has 2 terms and 3 words. (a + b)(c + d) has 4 terms with 2 words each, 4 words as written. (a + b)^2 has 3
- * terms a^2, 2 a b and b^2. A denominator counts for each term of the numerator. */
-static void lengths_are_counted(void **state) {
+/* Words are names and numbers. a + b c has 2 terms and 3 words. (a + b)(c + d) has 4 words, and 4 terms of 2 words
+ * after expansion. (a + b)^2 expands into the 3 terms a^2, 2 a b and b^2. The words of a denominator count once for
+ * each term of the numerator. */
+static void lengths_count_terms_and_words_before_and_after_expansion(void **state) {
     (void)state;
     published_length sum = published_measure("a + b*c"), product = published_measure("(a + b)*(c + d)");
     published_length square = published_measure("(a + b)^2"), quotient = published_measure("-(a + b')/(2*f(x, y))");
@@ -246,10 +247,10 @@ int main(void) {
     struct CMUnitTest tests[CASES + 1] = {0};
     for (size_t i = 0; i < CASES; i++) {
         tests[i].name = cases[i].source;
-        tests[i].test_func = the_equations_are_as_short_as_in_the_source;
+        tests[i].test_func = generated_equations_are_not_longer_than_in_the_source;
         tests[i].initial_state = (void *)&cases[i];
     }
-    tests[CASES].name = "lengths_are_counted";
-    tests[CASES].test_func = lengths_are_counted;
+    tests[CASES].name = "lengths_count_terms_and_words_before_and_after_expansion";
+    tests[CASES].test_func = lengths_count_terms_and_words_before_and_after_expansion;
     return cmocka_run_group_tests_name("short_equations", tests, NULL, NULL);
 }

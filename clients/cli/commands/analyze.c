@@ -160,11 +160,12 @@ static void print_transitivity(const cJSON *transitivity) {
     for (const cJSON *u = velocities->child; u != NULL; u = u->next) print_relation(coefficients, u->valuestring);
 }
 
-/* Prints residuals such as "X, Y, phi: -1 (initially -1)". Of a long list, prints only the number of items. */
+/* Prints one line for each residual, such as "h.curl h[X, Y, phi] = -1, initially -1". `what` is the name "h.curl h" or
+ * "D". If `list` has more than LISTED items, prints only their number. */
 static void print_residuals(const char *indent, const char *what, const cJSON *list) {
     enum { LISTED = 4 };
     int count = cJSON_GetArraySize(list);
-    if (count > LISTED) printf("%s%s: %d components are not 0; --format json lists them\n", indent, what, count);
+    if (count > LISTED) printf("%s%s: %d entries are not 0; --format json lists them\n", indent, what, count);
     for (const cJSON *r = count > LISTED || list == NULL ? NULL : list->child; r != NULL; r = r->next) {
         const cJSON *of = json_at(r, "of"), *value = json_at(r, "value"), *expression = json_at(r, "expression");
         printf("%s%s[%s%s", indent, what, of != NULL ? of->valuestring : "", of != NULL ? "; " : "");
@@ -176,12 +177,12 @@ static void print_residuals(const char *indent, const char *what, const cJSON *l
     }
 }
 
-/* Prints the residuals and ranks that decide integrability. */
+/* Prints ranks and components of h.curl h for each velocity constraint, and the residuals of Deahna and Bouquet. */
 static void print_integrability(const cJSON *integrability) {
     const cJSON *forms = json_first_at(integrability, "forms");
     if (forms != NULL) printf("  integrability of each constraint alone and with the others\n");
     for (const cJSON *f = forms; f != NULL; f = f->next) {
-        printf("    %s: rank %.0f (2 if integrable alone), with the others %.0f (%.0f if integrable)\n",
+        printf("    %s: rank alone %.0f (2 if integrable), with the others %.0f (%.0f if integrable)\n",
                json_text_at(f, "constraint"), json_number_at(f, "rank"), json_number_at(f, "joint_rank"),
                json_number_at(f, "system_rank"));
         print_residuals("      ", "h.curl h", json_at(f, "frobenius"));

@@ -57,20 +57,23 @@ const cli_command cli_equations = {
         "velocities. The output also contains the coefficients of the explicit equations of motion: the mass matrix\n"
         "M, its Christoffel symbols of the first kind Gamma, the gyroscopic matrix G, and the terms c without\n"
         "velocities. Entries that are 0 are omitted. With --formulation routh, the Routhian is split into R2, R1 and\n"
-        "R0. With formulations that eliminate the multipliers (maggi, kane, voronets, ...), T* is the kinetic energy\n"
-        "in the free velocities of the constraints. The output then contains the coefficients of the equations in\n"
-        "these velocities, and states whether T* may replace T in Hamel's equations.\n\n"
-        "With --form nielsen, tsenov or mangeron-deleanu, the left-hand sides of the equations are derivatives of the\n"
-        "rates T', T'' or T''' of the kinetic energy, which are written too. With --form jourdain, the equations are\n"
-        "the coefficients of the variations of velocities that the constraints admit. With --form central, they are\n"
-        "the coefficients of virtual displacements in the central equation. All these forms have multipliers, or\n"
-        "are written in the free velocities of the constraints, as --formulation selects.\n\n"
+        "R0. With formulations that eliminate the multipliers (maggi, kane, voronets, ...), T* is the kinetic\n"
+        "energy in the free velocities of the constraints. The output then contains the coefficients of the\n"
+        "equations in these velocities. It also states whether T* may replace T in Hamel's equations.\n\n"
+        "The forms nielsen, tsenov and mangeron-deleanu write the rate T', T'' or T''' of the kinetic energy. The\n"
+        "left-hand sides of their equations are derivatives of this rate and of T. The form central writes the\n"
+        "equations that follow from the central equation. The equations of these four forms contain multipliers, or\n"
+        "are written in the free velocities of the constraints if --formulation eliminates the multipliers. The\n"
+        "form jourdain writes the equations that follow from Jourdain's principle for the admissible variations of\n"
+        "velocities. They contain no multipliers.\n\n"
         "With --form energy-rate, the output contains the Jacobi integral h, the terms of its rate, and their sum.\n"
-        "Each term is followed by its formula and the term with which it cancels, or by the reason why it is 0. With\n"
-        "formulations that eliminate the multipliers, h* is the energy in the free velocities u of the constraints.\n"
-        "The formulations kane and gibbs-appell split its rate into the terms potential and inertia. The other\n"
-        "formulations split it into time, drift and transitivity. Powers of forces are separate terms. In outputs,\n"
-        "energy_rate(NAME) is a term of h', and quasi_energy_rate(NAME) is a term of h*'.\n\n"
+        "A remark after each term is its formula, or the reason why the term is 0. If two terms cancel, the remark\n"
+        "names the other term. With formulations that eliminate the multipliers, the output contains the energy h*\n"
+        "in the free velocities u of the constraints instead of h. The formulations kane and gibbs-appell split the\n"
+        "rate of h* into the terms potential and inertia. The other formulations that eliminate the multipliers\n"
+        "split it into time, drift and transitivity. The powers of forces and reactions are separate terms. In\n"
+        "outputs, energy_rate(NAME) is a term of the rate of h. quasi_energy_rate(NAME) is a term of the rate of h*\n"
+        "as the formulation kane splits it.\n\n"
         "Examples:\n"
         "  hamel equations pendulum.json\n"
         "  hamel equations disk.json --formulation boltzmann-hamel\n"
@@ -83,8 +86,8 @@ const cli_command cli_equations = {
     .lists_forms = true,
     .options =
         (const cli_option[]){
-            {"format", "NAME", NULL, "print text, latex or c, or json with --form (text)"},
-            {"form", "NAME", NULL, "write this form of the equations, see the list below (motion)"},
+            {"format", "NAME", NULL, "print text, latex or c; with --form, print text, latex or json (text)"},
+            {"form", "NAME", NULL, "write the equations in this form, see the list below (motion)"},
             {"formulation", "NAME", "simulation.formulation",
              "use this formulation (lagrange); `hamel run --help` lists them"},
             {"set", "NAME=VALUE", "", "set a parameter whose value occurs in C code or in the equations"},
