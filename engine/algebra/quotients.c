@@ -94,9 +94,9 @@ static void shorten_polynomial(ring *r, fmpq_mpoly_t p) {
     fmpq_mpoly_clear(product, r->context);
 }
 
-/* Upper bound on the terms of a product with a conjugate. With bounds up to 200, only the velocities of
- * papastavridis_2_13_9_body_axes become shorter among the equations of all examples. With 2,000, some examples with long
- * quotients spend their work budget on products that do not help. */
+/* Upper bound on the number of terms that are multiplied when a quotient is expanded by a conjugate. For the equations
+ * of all examples, bounds up to 200 shorten only the velocities of papastavridis_2_13_9_body_axes. With a bound of
+ * 2,000, some examples with long quotients spend their work budget on products that do not lead to a shorter form. */
 enum { CONJUGATE_TERMS = 200 };
 
 static void eliminate_squares_of_sines(ring *r, fmpq_mpoly_t p) {
@@ -105,7 +105,7 @@ static void eliminate_squares_of_sines(ring *r, fmpq_mpoly_t p) {
             ring_replace_square(r, p, r->angles[i].sine, r->angles[i].cosine);
 }
 
-/* Changes the sign of the variable `sine` in p. */
+/* Replaces the variable with index `sine` by its negative in p. */
 static void conjugate(ring *r, fmpq_mpoly_t p, slong sine) {
     fmpq_t coefficient;
     fmpq_init(coefficient);
@@ -118,8 +118,9 @@ static void conjugate(ring *r, fmpq_mpoly_t p, slong sine) {
     fmpq_clear(coefficient);
 }
 
-/* Multiplies `above` and `below` by the conjugates of `below` with respect to sines, until `below` contains no sine.
- * Returns false if a product is too long. */
+/* Multiplies the numerator `above` and the denominator `below` by conjugates of `below` until `below` contains no sine.
+ * The conjugate with respect to a sine is `below` with the opposite sign of this sine. Returns false if a product
+ * exceeds CONJUGATE_TERMS or the work budget is spent. `above` and `below` may then have changed. */
 static bool clear_sines(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     bool cleared = true;
     fmpq_mpoly_t other;
@@ -142,8 +143,9 @@ static bool clear_sines(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     return cleared && !r->failed;
 }
 
-/* Without sines in the denominator, sin² + cos² = 1 leaves one form of the numerator, so FLINT finds the quotient if
- * `below` divides `above` modulo this relation. */
+/* Replaces above/below by a polynomial if both are equal modulo sin² + cos² = 1. Otherwise leaves the quotient
+ * unchanged. After clear_sines, the denominator contains no sine, and the numerator is at most linear in each sine.
+ * This form of the numerator is unique, so the greatest common divisor yields the polynomial. */
 static void divide_by_conjugates(ring *r, fmpq_mpoly_t above, fmpq_mpoly_t below) {
     fmpq_mpoly_t x, y;
     fmpq_mpoly_init(x, r->context);

@@ -191,7 +191,7 @@ hamel_status holonomy_derive(analysis *a) HAMEL_CHECKED;
  * combinations. */
 hamel_status integrals_derive(analysis *a, const groups *g, const size_t *integrable) HAMEL_CHECKED;
 
-/* integrability.c: residuals and ranks of the linear velocity constraints. */
+/* integrability.c: sets report->integrability to the residuals and ranks of the linear velocity constraints. */
 hamel_status integrability_derive(analysis *a) HAMEL_CHECKED;
 
 /* transitivity.c: Hamel's coefficients of the quasi-velocities. */

@@ -1,4 +1,4 @@
-/* integrability.c — see integrability.h. The residuals are expressions; the ranks are computed at the initial state. */
+/* integrability.c — derives residuals as expressions and computes ranks at the initial state (integrability.h). */
 #include "engine/analyze/integrability.h"
 
 #include "engine/algebra/arrange.h"
@@ -11,8 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest number of variables of a group for residuals and ranks, and for components of ω ∧ dω. With 8 variables, a
- * form has 56 components; more would not be read. */
+/* Groups with more than VARIABLES_MOST variables have no residuals and ranks. Groups with more than COMPONENTS_MOST
+ * variables have no components of ω ∧ dω: with 8 variables, a constraint has up to 56, and longer lists are not
+ * readable. / */
 enum { VARIABLES_MOST = 24, COMPONENTS_MOST = 8 };
 
 typedef struct residual_list {
@@ -25,9 +26,9 @@ typedef struct residual_list {
 typedef struct integrability {
     analysis *a;
     forms *f;
-    graph_node *node; /* node[row * width + column]: coefficients of the forms */
-    double *A;        /* A[row * width + column]: the same at the initial state */
-    double *slope;    /* slope[(row * width + column) * width + k]: ∂A/∂x_k */
+    graph_node *node; /* node[row * width + column]: coefficients a of the one-forms */
+    double *A;        /* A[row * width + column]: values of `node` at the initial state */
+    double *slope;    /* slope[(row * width + column) * width + k]: ∂a/∂x_k at the initial state */
     residual_list *solved;
 } integrability;
 
@@ -52,8 +53,8 @@ static bool read_coefficients(integrability *t) {
     return true;
 }
 
-/* Adds a residual unless it simplifies to 0. The arrays of the list are in the memory of the analysis. Returns false if
- * out of memory. */
+/* Adds the residual `node` to the list unless it simplifies to 0. The arrays of the list are allocated from a->memory.
+ * Returns false if out of memory. */
 static bool add_residual(integrability *t, residual_list *list, hamel_integrability_residual residual,
                          graph_node node) {
     analysis *a = t->a;
@@ -70,7 +71,8 @@ static bool add_residual(integrability *t, residual_list *list, hamel_integrabil
     return true;
 }
 
-/* Removes the residuals that vanish at all samples. Sets the expressions and values of the other residuals. */
+/* Removes residuals that are 0 at all sampled states. Sets `expression`, `has_value` and `value` of the residuals that
+ * remain. */
 static hamel_status finish_residuals(analysis *a, residual_list *list) {
     double *values = arena_doubles(a->memory, list->count);
     const graph_point start = sample_point(a, &a->start, false);
@@ -97,7 +99,7 @@ static hamel_status finish_residuals(analysis *a, residual_list *list) {
 
 /* --- ω ∧ dω ------------------------------------------------------------------------------------------------------- */
 
-/* Returns a_i (∂a_k/∂x_j − ∂a_j/∂x_k), a term of h·curl h for h = (a_i, a_j, a_k). */
+/* Returns a_i (∂a_k/∂x_j − ∂a_j/∂x_k), one of three terms of h·curl h for h = (a_i, a_j, a_k). */
 static graph_node curl_term(const integrability *t, size_t row, size_t i, size_t j, size_t k) {
     graph *g = t->a->system->graph;
     graph_node first = graph_partial(g, coefficient(t, row, k), forms_symbol(t->f, j));
@@ -121,8 +123,8 @@ static bool add_components(integrability *t, size_t row, residual_list *list) {
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Evaluates the coefficients and their derivatives at the initial state, and chooses independent rows. Sets *good to
- * false if a value is not finite or the constraints contradict each other there. */
+/* Fills `A` and `slope`, and chooses independent rows at the initial state. *good becomes false if a value is not
+ * finite or if the constraints contradict each other at the initial state. */
 static hamel_status evaluate_forms(integrability *t, bool *good) {
     forms *f = t->f;
     size_t width = f->width;
@@ -150,7 +152,8 @@ static hamel_status evaluate_forms(integrability *t, bool *good) {
     return HAMEL_OK;
 }
 
-/* Finds the rank of [a_kl, Aᵀ; −A, 0], where a_kl belongs to `row` and A consists of rows[count]. */
+/* Computes the rank of [a_kl, Aᵀ; −A, 0]. a_kl are the derivatives of row `row`, and A consists of the rows
+ * rows[count]. */
 static hamel_status bordered_rank(const integrability *t, size_t row, const size_t *rows, size_t count, size_t *rank) {
     size_t width = t->f->width, size = width + count;
     const double *slope = t->slope + row * width * width;
@@ -178,7 +181,8 @@ static hamel_status find_ranks(integrability *t, size_t row, hamel_integrability
 
 /* --- Deahna and Bouquet ------------------------------------------------------------------------------------------- */
 
-/* Returns ∂b/∂(column): the derivative along the solved field of an independent variable. */
+/* Returns ∂b/∂(J) for the independent variable J with index `column` (integrability.h). `table` contains the solved
+ * one-forms, and pivots[row] is the dependent coordinate of a row or −1. */
 static graph_node along(const integrability *t, graph_node b, const graph_node *table, const int *pivots,
                         size_t column) {
     graph *g = t->a->system->graph;
@@ -186,7 +190,7 @@ static graph_node along(const integrability *t, graph_node b, const graph_node *
     graph_node sum = graph_partial(g, b, forms_symbol(t->f, column));
     for (size_t r = 0; r < t->f->row_count; r++) {
         if (pivots[r] < 0) continue;
-        graph_node entry = table[r * (n + 1) + column]; /* b_DI = −entry; for time, b_D = entry */
+        graph_node entry = table[r * (n + 1) + column]; /* −b_DJ if J is a coordinate, b_Dt if J is time */
         graph_node part = graph_mul(g, entry, graph_partial(g, b, forms_symbol(t->f, (size_t)pivots[r])));
         sum = column < n ? graph_sub(g, sum, part) : graph_add(g, sum, part);
     }
@@ -216,7 +220,9 @@ static bool add_solved_row(integrability *t, const graph_node *table, const int 
     return true;
 }
 
-/* Solves the forms for differentials of coordinates. Rows that depend on other rows have no pivot. */
+/* Solves the one-forms of the group for dependent differentials, and adds the residuals of Deahna and Bouquet.
+ * Redundant rows have no pivot and add no residuals. If the elimination is incomplete, no residuals are added. Returns
+ * false if out of memory. */
 static bool add_solved(integrability *t) {
     forms *f = t->f;
     analysis *a = t->a;
@@ -252,7 +258,8 @@ static hamel_status add_form(integrability *t, size_t row, hamel_integrability_f
     return status == HAMEL_OK ? find_ranks(t, row, form) : status;
 }
 
-/* Adds the velocity constraints of a group to forms[*count]. */
+/* Appends the velocity constraints of the group to list[*count]. Groups that are too large, have no velocity
+ * constraints or have no valid initial state are skipped. */
 static hamel_status add_forms(integrability *t, hamel_integrability_form *list, size_t *count) {
     forms *f = t->f;
     if (f->width > VARIABLES_MOST || f->holonomic_count == f->row_count) return HAMEL_OK;

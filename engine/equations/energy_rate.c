@@ -5,11 +5,11 @@
  *   dh* / dt = Σ Q_r u_r + ∂V/∂t + Σ σ_i ∂V/∂q_i − Σ p·dγ_t/dt − Σ H·dβ_t/dt                             Greenwood 4.380
  *   dh* / dt = Σ Q_r u_r − ∂L* / ∂t − Σ σ_i ∂L* / ∂q_i − Σ (∂T/∂u_j) γ^j_r u_r              Greenwood 4.393, Talamucci (18)
  *
- * Q are the forces without a potential. L* is L in terms of the free velocities u. The last term of 4.393 is
+ * Q are the forces without a potential. L* is L in terms of the free velocities u. The last term of 4.393 equals
  *
  *   Σ p_i (∂(Γu)_i/∂t + Σ_k (σ_k ∂(Γu)_i/∂q_k − (Γu)_k ∂σ_i/∂q_k))                                        Talamucci (18)
  *
- * so the coefficients γ are not needed for its value. Nodes are compared with 0 by identity_find_zeros. */
+ * so the value of this term is computed without the coefficients γ. identity_find_zeros decides whether a term is 0. */
 #include "engine/equations/freedoms.h"
 
 #include "engine/algebra/identity.h"
@@ -20,11 +20,11 @@
 
 typedef struct rate_term {
     const char *name;
-    const char *formula; /* remark for a term that is not 0 */
+    const char *formula; /* remark if the term is not 0 */
     graph_node node;
-    bool absent;          /* the description contains nothing that could contribute to the term */
-    const char *without;  /* remark if the term is absent */
-    const char *vanishes; /* remark if the term is 0, but not absent */
+    bool absent;          /* true if the term is 0 because the description lacks what the term describes */
+    const char *without;  /* remark if `absent` is true */
+    const char *vanishes; /* remark if the term is 0 although `absent` is false */
     bool is_zero;
 } rate_term;
 
@@ -44,7 +44,8 @@ static void add_term(rate_terms *all, rate_term term) {
     all->terms[all->count++] = term;
 }
 
-/* Marks the terms that are 0, and names for each other term the first one with which it cancels. */
+/* Sets is_zero of each term. partner[count] receives, for each term that is not 0, the name of the first other term
+ * with which the sum is 0, or NULL. Returns false if out of memory. */
 static bool compare_terms(rate_terms *all, const char **partner) {
     graph *g = all->w->system->graph;
     graph_node nodes[MOST_RATE_TERMS + MOST_RATE_TERMS * MOST_RATE_TERMS];
@@ -71,7 +72,7 @@ static const char *remark_on(written *w, const rate_term *t, const char *partner
     return partner ? arena_format(w->memory, "%s; cancels with %s", t->formula, partner) : t->formula;
 }
 
-/* Writes the terms and their sum, which `sum` names. */
+/* Writes the terms under `title`, then their sum as the definition of the symbol `sum`, such as h'. */
 static bool write_terms(rate_terms *all, const char *title, const char *sum) {
     written *w = all->w;
     graph *g = w->system->graph;
@@ -91,7 +92,7 @@ static bool write_terms(rate_terms *all, const char *title, const char *sum) {
     return written_remarked(w, sum, NULL, vanishes ? zero : whole, vanishes ? "the energy is conserved" : NULL);
 }
 
-/* --- in the velocities of the coordinates -------------------------------------------------------------------------- */
+/* --- rate of h, in the velocities of the coordinates -------------------------------------------------------------- */
 
 static bool has_forces(const written *w) {
     for (size_t i = 0; i < w->n; i++)
@@ -99,7 +100,7 @@ static bool has_forces(const written *w) {
     return false;
 }
 
-/* Returns the power of the prescribed reactions C for the velocities x. */
+/* Returns Σ C_i x_i, the power of the prescribed reactions C of nonideal constraints for the velocities x[n]. */
 static graph_node prescribed_power(written *w, const graph_node *x) {
     graph *g = w->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -116,13 +117,13 @@ static void add_forces(rate_terms *all, const graph_node *x, bool coordinates) {
                               .node = energy_power(e, ENERGY_IMPRESSED, x),
                               .absent = !has_forces(w),
                               .without = "all forces have a potential",
-                              .vanishes = "the forces have no power"});
+                              .vanishes = "the power of these forces is 0"});
     add_term(all, (rate_term){.name = "dissipation",
                               .formula = coordinates ? "-sum of dD/dq'*q'" : "-sum of dD/du*u",
                               .node = energy_power(e, ENERGY_DISSIPATION, x),
                               .absent = graph_is_zero(w->system->graph, w->system->dissipation),
                               .without = "no dissipation function",
-                              .vanishes = "the dissipation has no power"});
+                              .vanishes = "the power of the dissipation is 0"});
 }
 
 static void add_other_reactions(rate_terms *all, const graph_node *x) {
@@ -132,13 +133,13 @@ static void add_other_reactions(rate_terms *all, const graph_node *x) {
                               .node = prescribed_power(w, x),
                               .absent = !w->equations.nonideal,
                               .without = "no prescribed reactions",
-                              .vanishes = "the prescribed reactions have no power"});
+                              .vanishes = "the power of the prescribed reactions is 0"});
     add_term(all, (rate_term){.name = "friction",
                               .formula = "power of friction",
                               .node = energy_power(&w->equations, ENERGY_FRICTION, x),
                               .absent = w->equations.F.count == 0,
                               .without = "no friction",
-                              .vanishes = "friction has no power"});
+                              .vanishes = "the power of friction is 0"});
 }
 
 static bool terms_depend_on_time(written *w) {
@@ -149,8 +150,8 @@ static bool terms_depend_on_time(written *w) {
     return false;
 }
 
-/* Returns true if f is homogeneous in the velocities, so that the power Σ q'_i ∂f/∂q'_i = k f is 0 along the motion
- * (Greenwood 4.346). Degrees k up to 4 are tried. */
+/* Returns true if f is homogeneous of a degree k from 1 to 4 in the velocities. `power` is Σ q'_i ∂f/∂q'_i, which then
+ * equals k f (Greenwood 4.346). On the constraint f = 0, this power is 0. */
 static bool is_homogeneous(written *w, graph_node f, graph_node power) {
     enum { DEGREES = 4 };
     graph *g = w->system->graph;
@@ -180,7 +181,8 @@ static graph_node reactions_power(written *w) {
 bool write_energy_rate(written *w) {
     rate_terms all = {.w = w};
     if (energies_need_momentum(&w->equations, 0, "energy rate") < 0) return false;
-    w->law = "dh/dt = sum of rate[...]; h is T2 - T0 + V for T = T2 + T1 + T0 and V free of velocities";
+    w->law = "dh/dt = sum of rate[...]; if V contains no velocities, h = T2 - T0 + V, where T = T2 + T1 + T0 by degree "
+             "in the velocities";
     written_begin(w, "Jacobi integral: h = sum of dL/dq'*q' - L");
     if (!written_definition(w, "h", w->equations.jacobi)) return false;
     add_forces(&all, w->system->v, true);
@@ -188,7 +190,7 @@ bool write_energy_rate(written *w) {
                                .formula = "-dL/dt",
                                .node = energy_rate_term(&w->equations, ENERGY_TIME),
                                .absent = !terms_depend_on_time(w),
-                               .without = "L does not contain the time",
+                               .without = "L does not depend explicitly on time",
                                .vanishes = "the derivatives cancel"});
     add_term(&all, (rate_term){.name = "reactions",
                                .formula = "power of the reactions",
@@ -200,7 +202,7 @@ bool write_energy_rate(written *w) {
     return write_terms(&all, "terms of dh/dt", "h'");
 }
 
-/* --- in quasi-velocities ------------------------------------------------------------------------------------------- */
+/* --- rate of h*, in the free velocities --------------------------------------------------------------------------- */
 
 typedef struct quasi_rate {
     written *w;
@@ -208,8 +210,8 @@ typedef struct quasi_rate {
     graph_node *drift;  /* drift[n]: σ */
     graph_node *linear; /* linear[n]: Γ u */
     graph_node L;       /* L* */
-    bool stationary;    /* Γ is free of the time */
-    bool homogeneous;   /* σ is 0 */
+    bool stationary;    /* true if Γ does not contain t */
+    bool homogeneous;   /* true if σ is 0 */
 } quasi_rate;
 
 static bool split_kinematics(quasi_rate *r) {
@@ -246,7 +248,7 @@ static bool write_quasi_energy(const quasi_rate *r) {
     return written_definition(w, "h*", sum);
 }
 
-/* Returns ∂x/∂t at fixed q and u, or Σ σ_k ∂x/∂q_k if `along` is σ. */
+/* Returns Σ_k along[k] ∂x/∂q_k, or ∂x/∂t at fixed q and u if `along` is NULL. */
 static graph_node slope_along(const quasi_rate *r, graph_node x, const graph_node *along) {
     hamel_system *s = r->w->system;
     graph *g = s->graph;
@@ -270,47 +272,48 @@ static graph_node transitivity_term(const quasi_rate *r) {
     return sum;
 }
 
-/* Adds the terms of Greenwood 4.393. */
+/* Adds the terms time, drift and transitivity of Greenwood 4.393. */
 static void add_transitivity(rate_terms *all, const quasi_rate *r) {
     graph *g = r->w->system->graph;
     add_term(all, (rate_term){.name = "time",
                               .formula = "-dL*/dt",
                               .node = graph_neg(g, slope_along(r, r->L, NULL)),
                               .absent = !(graph_depends(g, r->L) & GRAPH_DEPENDS(SYMBOL_TIME)),
-                              .without = "L* does not contain the time",
+                              .without = "L* does not depend explicitly on time",
                               .vanishes = "the derivatives cancel"});
     add_term(all, (rate_term){.name = "drift",
-                              .formula = "-sum of dL*/dq*drift, where drift is q' at u = 0",
+                              .formula = "-sum of dL*/dq*drift, where the drift is q' at u = 0",
                               .node = graph_neg(g, slope_along(r, r->L, r->drift)),
                               .absent = r->homogeneous,
                               .without = "no drift: q' = 0 at u = 0",
                               .vanishes = "L* does not change along the drift"});
     add_term(all, (rate_term){.name = "transitivity",
-                              .formula = "-sum of dT/du[j]*gamma[j; r, t]*u[r]",
+                              .formula = "-sum of dT/du[j]*gamma[j; r, t]*u[r] over j and r",
                               .node = transitivity_term(r),
                               .absent = r->homogeneous && r->stationary,
                               .without = "stationary kinematics: all gamma[j; r, t] are 0",
                               .vanishes = "the products cancel"});
 }
 
-/* Adds the terms of Greenwood 4.380. */
+/* Adds the terms potential and inertia of Greenwood 4.380. */
 static void add_inertia_terms(rate_terms *all, const quasi_rate *r) {
     written *w = r->w;
     graph_node V = quasi_energy_term(&w->equations, true, r->drift);
     graph_node T = quasi_energy_term(&w->equations, false, r->drift);
     bool steady = r->homogeneous && !terms_depend_on_time(w);
     add_term(all, (rate_term){.name = "potential",
-                              .formula = "dV/dt + sum of dV/dq*drift, where drift is q' at u = 0",
+                              .formula = "dV/dt + sum of dV/dq*drift, where the drift is q' at u = 0",
                               .node = V < 0 ? V : freedoms_substitute(w, r->f, V),
                               .absent = steady || w->system->potential_count == 0,
-                              .without = steady ? "no drift, and V does not contain the time" : "no potential energy",
+                              .without =
+                                  steady ? "no drift, and V does not depend explicitly on time" : "no potential energy",
                               .vanishes = "V does not change along the drift"});
     add_term(all, (rate_term){.name = "inertia",
-                              .formula = "-momenta times the rates of the drift velocities",
+                              .formula = "-sum of the momenta times the rates of the velocities at u = 0",
                               .node = T < 0 ? T : freedoms_substitute(w, r->f, T),
                               .absent = steady,
-                              .without = "no drift, and T does not contain the time",
-                              .vanishes = "the momenta do no work on the drift"});
+                              .without = "no drift, and T does not depend explicitly on time",
+                              .vanishes = "the sum of the momenta times these rates is 0"});
 }
 
 static bool has_servo(const hamel_system *s) {
@@ -335,8 +338,8 @@ bool write_quasi_energy_rate(written *w, const freedoms *f, bool by_inertia) {
                                .formula = "power of servo-constraints",
                                .node = energy_servo_power(&w->equations, r.linear),
                                .absent = !has_servo(s),
-                               .without = "ideal reactions have no power",
-                               .vanishes = "servo-constraints have no power"});
+                               .without = "the power of ideal reactions is 0",
+                               .vanishes = "the power of servo-constraints is 0"});
     add_other_reactions(&all, r.linear);
     for (size_t k = 0; k < all.count; k++)
         if (all.terms[k].node >= 0) all.terms[k].node = freedoms_substitute(w, f, all.terms[k].node);

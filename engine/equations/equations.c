@@ -68,16 +68,17 @@ static const char *free_name(const written *w) {
 
 const hamel_form_entry hamel_forms[HAMEL_FORM_COUNT] = {
     [HAMEL_FORM_MOTION] = {"motion", "equations of motion"},
-    [HAMEL_FORM_EXPLICIT] = {"explicit", "energy by degree in the velocities, and coefficients of the equations"},
+    [HAMEL_FORM_EXPLICIT] = {"explicit",
+                             "kinetic energy by degree in the velocities, and coefficients of the equations"},
     [HAMEL_FORM_NIELSEN] = {"nielsen", "Nielsen's equations, from the rate T' of the kinetic energy"},
     [HAMEL_FORM_TSENOV] = {"tsenov", "Tsenov's equations, from T''"},
-    [HAMEL_FORM_MANGERON_DELEANU] = {"mangeron-deleanu", "equations of Mangeron and Deleanu of order 3, from T'''"},
-    [HAMEL_FORM_JOURDAIN] = {"jourdain", "Jourdain's principle, by the variations of velocities"},
-    [HAMEL_FORM_CENTRAL] = {"central", "central equation, by the rates of momenta"},
-    [HAMEL_FORM_ENERGY_RATE] = {"energy-rate", "energy integral, and its rate as a sum of terms"},
+    [HAMEL_FORM_MANGERON_DELEANU] = {"mangeron-deleanu", "third-order equations of Mangeron and Deleanu, from T'''"},
+    [HAMEL_FORM_JOURDAIN] = {"jourdain", "Jourdain's principle, with variations of the velocities"},
+    [HAMEL_FORM_CENTRAL] = {"central", "central equation, with rates of the momenta"},
+    [HAMEL_FORM_ENERGY_RATE] = {"energy-rate", "generalized energy, and its rate as a sum of terms"},
 };
 
-/* Names of the forms in the text; NULL: the equations of motion. */
+/* Names of the forms in the header of the output; NULL for HAMEL_FORM_MOTION. */
 static const char *const titles[HAMEL_FORM_COUNT] = {
     [HAMEL_FORM_EXPLICIT] = "explicit form",    [HAMEL_FORM_NIELSEN] = "form of Nielsen",
     [HAMEL_FORM_TSENOV] = "form of Tsenov",     [HAMEL_FORM_MANGERON_DELEANU] = "form of Mangeron and Deleanu",

@@ -1,7 +1,7 @@
 /* equations.h — equations of motion, written out as text, LaTeX or C, in the formulation of a description's simulation.
  *
- * The equations can be written in several forms (hamel_forms). All forms have the same type, hamel_written: a text, and
- * a list of the quantities that the text defines. README.md contains the definitions of the quantities. */
+ * hamel_forms lists the forms of the equations. For each form, the result is a hamel_written: a text, and a list of the
+ * quantities that the text defines. README.md contains the definitions of the quantities. */
 #pragma once
 
 #include "engine/hamel.h"
@@ -20,7 +20,7 @@ typedef enum hamel_form {
     HAMEL_FORM_COUNT
 } hamel_form;
 
-/* The forms, indexed by hamel_form: the name of the form in options, and one line about its contents. */
+/* The forms, indexed by hamel_form. `name` is the value of the option --form. `summary` is a line of its help. */
 typedef struct hamel_form_entry {
     const char *name, *summary;
 } hamel_form_entry;
@@ -32,7 +32,7 @@ typedef struct hamel_written_entry {
     const char *symbol;     /* a symbol such as "M", or the name of a velocity, force or common subexpression */
     const char *indices[3]; /* names of coordinates, quasi-velocities or constraints; NULL after the last index */
     const char *value;      /* expression in the notation of the text */
-    const char *note;       /* remark about the value, such as the reason why it is 0; NULL: none */
+    const char *note;       /* remark about the value, such as the reason why it is 0, or NULL */
 } hamel_written_entry;
 
 typedef struct hamel_written {
@@ -56,12 +56,12 @@ typedef struct hamel_written {
 hamel_status hamel_write_equations(hamel_written **out, const hamel_description *d, hamel_notation notation,
                                    const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 
-/* Writes the equations of motion of `d` in a form. The arguments and errors are as for hamel_write_equations, which
- * writes the form HAMEL_FORM_MOTION. The other forms have no C code. HAMEL_FORM_EXPLICIT consists of the kinetic energy
- * by degree in the velocities, and the coefficients of the equations that follow from its parts. The formulation
- * selects the function that is split by degree: T for Lagrange's equations, the Routhian for routh, and T in the free
- * velocities of constraints for formulations that eliminate the multipliers. If the formulation has no equations of
- * this form, or the notation is C, returns HAMEL_INVALID, with the reason. */
+/* Writes the equations of motion of `d` in the form `form`. The other arguments and errors are those of
+ * hamel_write_equations, which writes HAMEL_FORM_MOTION. HAMEL_FORM_EXPLICIT contains the kinetic energy by degree in
+ * the velocities, and the coefficients of the equations of motion. The formulation selects the function that is split
+ * by degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for
+ * formulations that eliminate the multipliers. Returns HAMEL_INVALID, with the reason, if the formulation does not
+ * support the form. C is supported for HAMEL_FORM_MOTION only. */
 hamel_status hamel_write_form(hamel_written **out, const hamel_description *d, hamel_form form, hamel_notation notation,
                               const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 

@@ -39,33 +39,33 @@ graph_node freedoms_project(written *w, const freedoms *f, graph_node u, graph_n
  * the free velocities and their rates. */
 bool freedoms_reactions(written *w, const freedoms *f, bool eliminated);
 
-/* energy_rate.c: writes the energy h* of the free velocities, the terms of its rate, and their sum. If `by_inertia` is
- * true, the terms are those of Greenwood 4.380, otherwise those of Greenwood 4.393. Returns false after an error, or if
- * out of memory. */
+/* energy_rate.c: writes the energy h* in the free velocities, the terms of its rate, and the sum of the terms. If
+ * `by_inertia` is true, the terms are those of Greenwood 4.380, otherwise those of Greenwood 4.393. Returns false after
+ * adding an error, or if out of memory. */
 bool write_quasi_energy_rate(written *w, const freedoms *f, bool by_inertia);
 
 /* Fills the fields of `w` that the C code is printed from (written.h). freedoms_reactions and freedoms_machine return
  * false after adding an error, or if out of memory. */
 bool freedoms_machine(written *w, const freedoms *f);
 
-/* Returns the coefficient of δθ_r in d(δθ)/dt − δu for the velocity form u = Σ Ψ_i q'_i + Ψ_t and the free velocity r:
- * Σ_s γ_rs u_s + γ_r, where γ are Hamel's coefficients (Greenwood 4.383). */
+/* Returns Σ_s γ_rs u_s + γ_r, the coefficient of δθ_r in d(δθ)/dt − δu. `form` is the velocity form u = Σ Ψ_i q'_i +
+ * Ψ_t, and r is the index of a free velocity. γ are Hamel's coefficients of u (Greenwood 4.383). */
 graph_node freedoms_commutator(written *w, const freedoms *f, graph_node form, size_t r);
 
-/* Write q' in terms of the free velocities, and Hamel's coefficients. Return false if out of memory. */
+/* The first function writes q' in terms of the free velocities, the second one writes Hamel's coefficients. Both return
+ * false if out of memory. */
 bool freedoms_kinematics(written *w, const freedoms *f);
 bool freedoms_coefficients(written *w, const freedoms *f);
 
-/* Writes the form w->form of the equations in the free velocities, after the kinematics: the equations of motion of
- * maggi, kane, gibbs-appell and boltzmann-hamel, or another form. Returns false after adding an error, or if out of
- * memory. */
+/* Writes the equations in the free velocities in the form w->form. `as` is the name of the formulation. The kinematics
+ * must be written before. Returns false after adding an error, or if out of memory. */
 bool freedoms_write(written *w, freedoms *f, const char *as);
 
-/* restricted.c: writes T* by degree in the free velocities, and the coefficients of the equations in these velocities.
- * Returns false after adding an error, or if out of memory. */
+/* restricted.c: writes T*, the kinetic energy in the free velocities, by degree in these velocities, and the
+ * coefficients of the equations of motion. Returns false after adding an error, or if out of memory. */
 bool write_restricted(written *w, const freedoms *f);
 
-/* principles.c: write Jourdain's principle and the central equation in the free velocities. Return false after adding an
- * error, or if out of memory. */
+/* principles.c: the first function writes Jourdain's principle in the free velocities, the second one writes the
+ * central equation. Both return false after adding an error, or if out of memory. */
 bool write_jourdain_of(written *w, const freedoms *f);
 bool write_central_of(written *w, const freedoms *f);

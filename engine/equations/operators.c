@@ -1,5 +1,5 @@
-/* operators.c — the forms of Nielsen, Tsenov, and Mangeron and Deleanu (mechanics/kinetic_rates.h). Their left-hand sides
- * are derivatives of the rates T', T'' and T''' of the kinetic energy. */
+/* operators.c — the forms of Nielsen, Tsenov, and Mangeron and Deleanu. The left-hand sides are combinations of
+ * derivatives of T and of one of its rates T', T'' and T''' (mechanics/kinetic_rates.h). */
 #include "engine/equations/written.h"
 
 #include "engine/mechanics/kinetic_rates.h"
@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/* Writes K, K', ... up to the rate from which the equations follow. */
+/* Writes K and its rates up to K^(m), where K is T or L and m is the order of the form. */
 static bool write_rates(written *w, const kinetic_rates *rates, bool natural) {
     written_begin(w, natural ? "kinetic energy and its rates" : "Lagrangian and its rates");
     for (int j = 0; j <= rates->order; j++) {
@@ -36,7 +36,8 @@ bool write_operators(written *w) {
     int order = 1 + (int)w->form - (int)HAMEL_FORM_NIELSEN;
     graph_node K;
     assert(1 <= order && order <= KINETIC_RATES_MOST);
-    w->stride = w->n + w->system->quasi_count + 2 * w->m; /* velocities of freedoms_solve have smaller indices */
+    w->stride =
+        w->n + w->system->quasi_count + 2 * w->m; /* above the indices of all velocities that freedoms_solve may add */
     if (!written_use_energy(w, &K, &natural) || !kinetic_rates_derive(&rates, w->system, K, order, w->stride))
         return false;
     if (!write_rates(w, &rates, natural) || !write_derivatives(w, &rates, natural)) return false;

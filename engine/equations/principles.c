@@ -1,18 +1,19 @@
-/* principles.c — equations of motion as coefficients of variations.
+/* principles.c — equations of motion as coefficients of variations, from Jourdain's principle or the central equation.
  *
- * Jourdain's principle (Papastavridis, introduction, 6): Σ_k J_k δq'_k = 0 with J_k = d/dt ∂L/∂q'_k − ∂L/∂q_k − Q_k, for
- * all δq'_k that satisfy Σ_k ∂f_c/∂q'_k δq'_k = 0. Time and configuration are not varied. The constraints f_c = 0 may be
- * nonlinear in the velocities. The variations of dependent velocities are δq'_D = Σ_I b_DI δq'_I, and the equations of
- * motion are J_I + Σ_D b_DI J_D = 0.
+ * Jourdain's principle (Papastavridis, introduction, 6): Σ_k J_k δq'_k = 0 with J_k = d/dt ∂L/∂q'_k − ∂L/∂q_k − Q_k,
+ * for all δq'_k that satisfy Σ_k ∂f_c/∂q'_k δq'_k = 0. Time and configuration are not varied. The constraints f_c = 0
+ * may be nonlinear in the velocities. The variations of dependent velocities are δq'_D = Σ_I b_DI δq'_I, and the
+ * equations of motion are J_I + Σ_D b_DI J_D = 0.
  *
- * Central equation (Papastavridis, introduction, 3.6): d/dt Σ_k p_k δq_k = δT + Σ_k Q_k δq_k with p_k = ∂T/∂q'_k, for all
- * virtual displacements δq, if d(δq_k)/dt = δ(q'_k). In quasi-velocities u_j = dθ_j/dt, with P_j = ∂T/∂u_j,
+ * Central equation (Papastavridis, introduction, 3.6): d/dt Σ_k p_k δq_k = δT + Σ_k Q_k δq_k with p_k = ∂T/∂q'_k, for
+ * all virtual displacements δq, if d(δq_k)/dt = δ(q'_k). In quasi-velocities u_j = dθ_j/dt, with P_j = ∂T/∂u_j,
  *
  *     d/dt Σ_j P_j δθ_j = Σ_j P_j δu_j + Σ_r B_r δθ_r + Σ_r Q_r δθ_r,     B_r = ∂T/∂θ_r = Σ_i ∂q'_i/∂u_r ∂T(t, q, u)/∂q_i
  *     d(δθ_j)/dt − δu_j = Σ_r (Σ_s γ^j_rs u_s + γ^j_r) δθ_r
  *
- * with j over the free velocities and the constraints (u_c = f_c), since δf_c ≠ 0. The coefficients of δθ_r are the
- * equations P'_r + Σ_j P_j (Σ_s γ^j_rs u_s + γ^j_r) = B_r + Q_r. */
+ * The index j runs over the free velocities and the constraints, and r over the free velocities. A constraint has
+ * u_c = f_c and δθ_c = 0, but δu_c need not be 0. The coefficients of δθ_r yield the equations
+ * P'_r + Σ_j P_j (Σ_s γ^j_rs u_s + γ^j_r) = B_r + Q_r. */
 #include "engine/equations/freedoms.h"
 
 #include "engine/algebra/eliminate.h"
@@ -38,13 +39,15 @@ static bool write_terms(written *w) {
     return true;
 }
 
-/* Fills a table with the rows Σ_k ∂f_c/∂q'_k δq'_k = 0, and solves it. Rows without a pivot have pivots[c] = −1. */
+/* Fills table[m * (n + 1)] with the equations Σ_k ∂f_c/∂q'_k δq'_k = 0 of the acting constraints, and solves them.
+ * pivots[c] is the coordinate of the dependent variation in row c, or −1. Returns false after adding an error, or if
+ * out of memory. */
 static bool solve_variations(written *w, graph_node *table, int *pivots) {
     graph *g = w->system->graph;
     size_t width = w->n + 1, rank;
     for (size_t c = 0; c < w->m; c++) {
         if (w->acts[c] && w->equations.velocity[c] < 0)
-            return written_cannot(w, "a constraint on accelerations does not restrict variations of velocities",
+            return written_cannot(w, "constraints on accelerations do not restrict variations of velocities",
                                   "write Gauss's equations: --formulation gauss");
         for (size_t i = 0; i <= w->n; i++) {
             bool filled = w->acts[c] && i < w->n;
@@ -58,7 +61,7 @@ static bool solve_variations(written *w, graph_node *table, int *pivots) {
                              "elsewhere");
 }
 
-/* Returns x_I + Σ_D b_DI x_D with b_DI = −table[row of D][I]. */
+/* Returns x_I + Σ_D b_DI x_D for the independent coordinate I = i, with b_DI = −table[row of D][I]. */
 static graph_node admitted(written *w, const graph_node *table, const int *pivots, size_t i,
                            graph_node (*x)(written *, size_t)) {
     graph *g = w->system->graph;
@@ -93,7 +96,7 @@ bool write_jourdain(written *w) {
     int *pivots = arena_alloc(w->memory, w->m, sizeof *pivots);
     if (!table || !pivots || !write_terms(w) || !solve_variations(w, table, pivots)) return false;
     if (!write_variations(w, table, pivots)) return false;
-    written_begin(w, "motion: coefficients of delta(I'), with the forces on the right");
+    written_begin(w, "motion: coefficients of delta(I'); left-hand side = forces");
     for (size_t i = 0; i < w->n; i++) {
         if (is_pivot(w, pivots, i)) continue;
         const char *name = arena_format(w->memory, "%s'", coordinate_name(w, i));
@@ -113,7 +116,7 @@ bool write_jourdain_of(written *w, const freedoms *f) {
             const char *const index[3] = {coordinate_name(w, i), f->name[r]};
             if (!written_entry(w, "Phi", index, graph_partial(g, f->relaxed[i], f->symbol[r]))) return false;
         }
-    written_begin(w, "motion: coefficients of delta(u), with the forces on the right");
+    written_begin(w, "motion: coefficients of delta(u); left-hand side = forces");
     for (size_t r = 0; r < f->count; r++) {
         graph_node left = freedoms_project(w, f, f->symbol[r], written_inertia);
         graph_node right = freedoms_project(w, f, f->symbol[r], written_force);
@@ -132,7 +135,7 @@ static bool write_vector(written *w, const char *letter, const char *const *name
     return true;
 }
 
-/* Writes the coefficients of the constraints on virtual displacements. */
+/* Writes A[c, k], the coefficients of δq_k in the acting constraints. */
 static bool write_displacements(written *w) {
     if (w->acting > 0) written_begin(w, "virtual displacements: sum of A[c, k]*delta(k) = 0");
     for (size_t e = 0; e < w->equations.A.count; e++) {
@@ -154,7 +157,7 @@ bool write_central(written *w) {
     const char *letter = natural ? "T" : "L";
     for (size_t i = 0; i < w->n; i++) names[i] = coordinate_name(w, i);
     w->law = arena_format(
-        w->memory, "d/dt (sum of p[k]*delta(k)) = sum of p[k]*delta(k') + B[k]*delta(k) + forces*delta(k), where "
+        w->memory, "d/dt (sum of p[k]*delta(k)) = sum of (p[k]*delta(k') + B[k]*delta(k) + forces*delta(k)), where "
                    "d(delta(k))/dt = delta(k')");
     written_begin(w, arena_format(w->memory, "momenta: p[k] = d%s/dk'", letter));
     if (!write_vector(w, "p", names, w->momentum, w->n)) return false;
@@ -171,11 +174,11 @@ bool write_central(written *w) {
 typedef struct central {
     written *w;
     const freedoms *f;
-    graph_node K; /* in t, q and the free velocities */
-    size_t count; /* number of forms: free velocities that are not rates of coordinates, and constraints */
+    graph_node K; /* T or L in t, q and the free velocities */
+    size_t count; /* length of the arrays: free velocities, then acting constraints */
     const char **name;
-    graph_node *form; /* expressions in q' */
-    graph_node *P;    /* ∂K/∂(form) */
+    graph_node *form; /* expressions in q'; GRAPH_NONE for the velocity of a coordinate */
+    graph_node *P;    /* momenta P_j */
 } central;
 
 static void add_form(central *c, const char *name, graph_node form, graph_node u) {
@@ -201,7 +204,7 @@ static bool find_forms(central *c) {
     return true;
 }
 
-/* Returns ∂K/∂θ_r. */
+/* Returns B_r = ∂K/∂θ_r for the free velocity r. */
 static graph_node slope_of(const central *c, size_t r) {
     written *w = c->w;
     graph *g = w->system->graph;
@@ -213,7 +216,7 @@ static graph_node slope_of(const central *c, size_t r) {
     return freedoms_substitute(w, c->f, sum);
 }
 
-/* Returns P'_r + Σ_j P_j (Σ_s γ^j_rs u_s + γ^j_r). */
+/* Returns P'_r + Σ_j P_j (Σ_s γ^j_rs u_s + γ^j_r), the left-hand side of the equation of the free velocity r. */
 static graph_node rate_of(const central *c, size_t r) {
     written *w = c->w;
     graph *g = w->system->graph;
@@ -234,10 +237,10 @@ bool write_central_of(written *w, const freedoms *f) {
     c.K = freedoms_substitute(w, f, c.K);
     for (size_t r = 0; r < f->count; r++) slope[r] = slope_of(&c, r);
     const char *letter = natural ? "T" : "L";
-    w->law = "d/dt (sum of P[j]*delta(theta_j)) = sum of P[j]*delta(j) + B[u]*delta(theta_u) + forces*delta(theta_u), "
+    w->law = "d/dt (sum of P[j]*delta(theta_j)) = sum of P[j]*delta(j) + sum of (B[u] + forces)*delta(theta_u), "
              "where d(delta(theta_j))/dt - delta(j) = sum of (gamma[j; u, v]*v + gamma[j; u, t])*delta(theta_u)";
     written_begin(w, arena_format(w->memory,
-                                  "momenta: P[j] = d%s/dj of the free velocities j and the constraints j = 0", letter));
+                                  "momenta: P[j] = d%s/dj for each free velocity j and each constraint j = 0", letter));
     if (!write_vector(w, "P", c.name, c.P, c.count)) return false;
     written_begin(
         w, arena_format(w->memory, "derivatives: B[u] = d%s/d(theta_u) = sum of dk'/du * d%s/dk", letter, letter));

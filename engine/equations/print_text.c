@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* LaTeX commands for derivatives with respect to time, by order */
+/* LaTeX commands for time derivatives; the index is the order of the derivative */
 static const char *const derivative_mark[] = {"", "\\dot{", "\\ddot{", "\\dddot{", "\\ddddot{"};
 
 static void latex_namer(void *context, graph_symbol_kind kind, int32_t index, text_buffer *out) {
@@ -84,7 +84,7 @@ typedef struct notation {
     /* before_part, open, close: text around a part; equals: text between the two sides of a line; next: text between
      * two lines; last: text after the last line */
     const char *before_part, *open, *equals, *next, *last, *close;
-    const char *before_note, *after_note; /* text around a remark, which follows a line */
+    const char *before_note, *after_note; /* text before and after the remark of a line */
     bool names_lines;                     /* equations begin with the name of their coordinate or constraint */
     void (*defined)(const written_line *line, text_buffer *out);
     void (*node)(const written *w, graph_node node, text_buffer *out);

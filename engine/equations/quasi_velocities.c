@@ -452,7 +452,8 @@ bool freedoms_machine(written *w, const freedoms *f) {
     return reactions ? solve_for_multipliers_too(w, f) : add_multipliers(w, f);
 }
 
-/* Writes the equations of motion, or the form of Nielsen, Tsenov, or Mangeron and Deleanu. */
+/* Writes the equations of the forms motion, nielsen, tsenov and mangeron-deleanu. `as` is the name of the
+ * formulation. */
 static bool write_motion(written *w, freedoms *f, const char *as) {
     bool maggi = strcmp(as, "maggi") == 0, is_motion = w->form == HAMEL_FORM_MOTION;
     if (is_motion && strcmp(as, "gibbs-appell") == 0 && !acceleration_energy(w, f)) return false;

@@ -1,14 +1,15 @@
-/* restricted.c — the explicit form of the equations in the free velocities of constraints (Talamucci 2015, 13 to 20).
+/* restricted.c — the explicit form of the equations in the free velocities of constraints (Talamucci 2015, eq. 13-20).
  *
  *   q'_k = Σ_u Φ_ku u + σ_k                                                              (13)
  *   T* = ½ Σ M*_us u s + Σ b*_u u + T*_0,   M* = Φᵀ M Φ,  b* = Φᵀ (M σ + b)              (14), (15)
  *   Σ_s M*_us s' + Σ_sr Γ*_usr s r + Σ_s N*_us s + c*_u = forces                         (20)
  *
- * The left-hand sides of (20) are Σ_k Φ_ku E_k(T), in which q'_k and q''_k are expressed by the free velocities. The
- * coefficients are derivatives of these sums, which are quadratic in the free velocities. They are not derivatives of
- * T*, because the free velocities need not be rates of coordinates, and because T* lacks the dependent velocities: T may
- * be replaced by T* in the equations of Hamel if Σ_c P_c (Σ_v γ^c_uv v + γ^c_u) = 0 for all u, where P_c = ∂T/∂f_c is
- * the momentum of the constraint f_c = 0 (Papastavridis 3.5.24). */
+ * The left-hand side of (20) is Σ_k Φ_ku E_k(T), written in the free velocities u, s, r and their rates. E_k is the
+ * operator of Lagrange's equations. Because this sum is quadratic in the free velocities, derivatives of the sum yield
+ * Γ*, N* and c*. Derivatives of T* alone do not yield these coefficients: free velocities need not be rates of
+ * coordinates, and T* does not contain the dependent velocities. T* may replace T in Hamel's equations if
+ * Σ_c P_c (Σ_v γ^c_uv v + γ^c_u) = 0 for all u (Papastavridis 3.5.24). P_c = ∂T/∂f_c is the momentum of the constraint
+ * f_c = 0. */
 #include "engine/equations/freedoms.h"
 
 #include "engine/system/binder.h"
@@ -18,11 +19,11 @@
 typedef struct restricted {
     written *w;
     const freedoms *f;
-    graph_node *rest; /* rest[n + extra]: 0 for all velocities */
-    graph_node *bias; /* bias[count]: left-hand sides at u' = 0 */
+    graph_node *rest; /* rest[n + extra_count]: constant nodes 0 */
+    graph_node *bias; /* bias[count]: left-hand sides of (20) at u' = 0 */
 } restricted;
 
-/* Sets the free velocities in a node to 0. */
+/* Returns the value of `node` at free velocities 0. */
 static graph_node at_rest(const restricted *r, graph_node node) {
     written *w = r->w;
     return graph_substitute(w->system->graph, node, SYMBOL_VELOCITY, r->rest, w->n + w->extra_count);
@@ -88,7 +89,7 @@ static bool write_lower_terms(const restricted *r) {
     return true;
 }
 
-/* Returns Σ_c P_c (Σ_v γ^c_uv v + γ^c_u) over the constraints. */
+/* Returns Σ_c P_c (Σ_v γ^c_uv v + γ^c_u) for the acting constraints c, momenta P[m] and the free velocity u. */
 static graph_node lacking_term(const restricted *r, const graph_node *P, size_t u) {
     written *w = r->w;
     graph *g = w->system->graph;
@@ -101,7 +102,8 @@ static graph_node lacking_term(const restricted *r, const graph_node *P, size_t 
     return sum;
 }
 
-/* Writes the terms of Hamel's equations that T* lacks. If there are none, only the title is written. */
+/* Writes the terms X[u] of Hamel's equations that do not follow from T*. If all X[u] are 0, writes only a title, which
+ * states that T* may replace T. Returns false if out of memory. */
 static bool write_lacking_terms(const restricted *r) {
     written *w = r->w;
     graph_node *P = node_array(w->system, w->m);
@@ -111,16 +113,15 @@ static bool write_lacking_terms(const restricted *r) {
         if (w->acts[c])
             P[c] = written_arranged(
                 w, freedoms_substitute(w, r->f, freedoms_project(w, r->f, w->excess[c], written_momentum)));
-    written_begin(
-        w, "terms of Hamel's equations that T* lacks: X[u] = sum of dT/dc*(gamma[c; u, v]*v + gamma[c; u, t]) over "
-           "the constraints c");
+    written_begin(w, "terms of Hamel's equations that do not follow from T*: X[u] = sum of dT/dc*(gamma[c; u, v]*v + "
+                     "gamma[c; u, t]) over the constraints c");
     written_part *part = &w->parts[w->part_count - 1];
     for (size_t u = 0; u < r->f->count; u++)
         if (!written_entry(w, "X", (const char *const[3]){r->f->name[u]}, lacking_term(r, P, u))) return false;
     none = part->count == 0;
     if (none)
-        part->title = "T* may replace T in Hamel's equations: dT/dc*(gamma[c; u, v]*v + gamma[c; u, t]) summed over "
-                      "the constraints c is 0";
+        part->title = "T* may replace T in Hamel's equations: the sum of dT/dc*(gamma[c; u, v]*v + gamma[c; u, t]) "
+                      "over the constraints c is 0";
     part->keeps_title = none;
     return true;
 }
@@ -141,6 +142,6 @@ bool write_restricted(written *w, const freedoms *f) {
                                  NULL};
     if (!r.rest || !r.bias || !write_kinematic_coefficients(&r) || !write_explicit(w, &T) || !find_bias(&r))
         return false;
-    w->law = "motion: sum of M*[u, s]*s' + Gamma*[u; s, r]*s*r + N*[u, s]*s + c*[u] = sum of Phi[k, u]*forces on k";
+    w->law = "motion: sum of M*[u, s]*s' + Gamma*[u; s, r]*s*r + N*[u, s]*s + c*[u] = sum of Phi[k, u]*(forces on k)";
     return write_quadratic_terms(&r) && write_lower_terms(&r) && write_lacking_terms(&r);
 }

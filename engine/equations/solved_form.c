@@ -97,7 +97,7 @@ static bool write_solved_velocities(solved_form *s) {
     const char *index[3] = {NULL};
     written_begin(w, "constraints, solved for the dependent velocities");
     if (!written_velocities(w, s->f.velocity)) return false;
-    if (w->form != HAMEL_FORM_MOTION) return true; /* b[k] is another coefficient in other forms */
+    if (w->form != HAMEL_FORM_MOTION) return true; /* other forms use b for other coefficients */
     written_begin(w, "coefficients of the solved form: D' = sum of b[D, I]*I' + b[D]");
     for (size_t i = 0; i < w->n; i++) {
         if (!is_dependent(s, i)) continue;

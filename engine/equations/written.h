@@ -18,8 +18,8 @@ typedef struct written_line {
     /* The entry of the result for the quantity that the line defines: */
     const char *symbol;   /* "M" in M[x, y], "lambda" in lambda(rod); NULL if the line is an equation */
     const char *index[3]; /* names of the indices of an entry; NULL after the last index */
-    bool upright;         /* LaTeX: the indices are one upright text, as in Q_{\text{x; gravity}} */
-    const char *note;     /* remark about the value, printed after it; NULL: none */
+    bool upright;         /* LaTeX prints the indices as one upright text, as in Q_{\text{x; gravity}} */
+    const char *note;     /* remark, printed after the value, or NULL */
 } written_line;
 
 typedef struct written_part {
@@ -54,7 +54,7 @@ typedef struct written {
     const char *law;       /* equation of motion in which the entries of the explicit form occur, or NULL */
     const char *omitted[WRITTEN_PARTS]; /* symbols of parts that are omitted, because the work budget is spent */
     size_t omitted_count;
-    size_t stride;   /* kinetic_rates.h: names of the third and higher derivatives of q; 0: there are none */
+    size_t stride;   /* of the symbols of third and higher derivatives (kinetic_rates.h); 0: no such symbols */
     bool lines_read; /* true if the notation prints lines; otherwise lines are not collected */
     written_part parts[WRITTEN_PARTS];
     size_t part_count;
@@ -64,7 +64,7 @@ typedef struct written {
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *inertia;     /* inertia[n]: d/dt ∂L/∂q'_i − ∂L/∂q_i */
-    graph_node *momentum;    /* momentum[n]: ∂K/∂q'_i, set by written_use_energy */
+    graph_node *momentum;    /* momentum[n]: ∂K/∂q'_i, where K is T or L (written_use_energy) */
     graph_node *zero;        /* expressions that are 0 by holonomic constraints, for simplification */
     size_t zero_count;
     graph_node *excess;   /* excess[m]: ω of each acting constraint f = ω (quasi_velocities.c); 0 if f does not act */
@@ -111,8 +111,8 @@ bool written_entry(written *w, const char *letter, const char *const index[3], g
 /* Differs from written_entry in LaTeX, which prints the indices as one upright text. */
 bool written_upright_entry(written *w, const char *letter, const char *const index[3], graph_node right);
 
-/* Adds the line `letter[index] = right`, or `letter = right` if index is NULL, with a remark that may be NULL. The line
- * is added even if `right` is 0. Returns false if out of memory. */
+/* Adds the line `letter[index] = right`, or `letter = right` if index is NULL, followed by the remark `note`, which may
+ * be NULL. Unlike written_entry, adds the line even if `right` is 0. Returns false if out of memory. */
 bool written_remarked(written *w, const char *letter, const char *index, graph_node right, const char *note);
 
 /* Adds the line `lambda(name of constraint c) = right`. Returns false if out of memory. */
@@ -170,7 +170,7 @@ bool written_cannot(written *w, const char *why, const char *hint);
 /* Returns a remark that applies to the whole output, or NULL if there is none. */
 const char *written_remark(const written *w);
 
-/* Returns j if the symbol is the derivative of order j of a coordinate, otherwise 0. */
+/* Returns the order of the time derivative of a coordinate that the symbol is, or 0 for other symbols. */
 int written_derivative(const written *w, graph_symbol_kind kind, int32_t index);
 
 /* Prints the name of a symbol of the description or of an extra symbol: a graph_namer with a `written` as context. */
@@ -227,29 +227,29 @@ typedef struct written_quadratic {
 bool write_explicit(written *w, const written_quadratic *of);
 bool write_explicit_lagrange(written *w);
 
-/* Returns the kinetic energy. If a Lagrangian is given, or if the potential contains velocities, returns the Lagrangian
- * and sets *natural to false. The forces then exclude those of the potential. Returns GRAPH_NONE after adding an error,
- * or if out of memory. */
+/* Returns the kinetic energy T, with *natural = true. If a Lagrangian L is given, or if the potential contains
+ * velocities, returns L, with *natural = false; the forces then exclude those of the potential. Returns GRAPH_NONE
+ * after adding an error, or if out of memory. */
 graph_node written_energy(written *w, bool *natural);
 
-/* Sets *K and *natural as written_energy does, and w->momentum. If K is the kinetic energy, moves the forces of the
- * potential to written_force, so that written_inertia is d/dt ∂K/∂q'_i − ∂K/∂q_i. Call it once. Returns false after
- * adding an error, or if out of memory. */
+/* Stores the result of written_energy in *K and *natural, and the momenta ∂K/∂q'_i in w->momentum. If K is the kinetic
+ * energy, written_force then includes the forces of the potential, and written_inertia is d/dt ∂K/∂q'_i − ∂K/∂q_i. Call
+ * it at most once. Returns false after adding an error, or if out of memory. */
 bool written_use_energy(written *w, graph_node *K, bool *natural);
 graph_node written_momentum(written *w, size_t i); /* returns w->momentum[i] */
 
-/* operators.c: writes the rates of the kinetic energy for the form of Nielsen, Tsenov, or Mangeron and Deleanu. The
- * equations of motion that are written later have the operators of the form as their left-hand sides. Returns false
- * after an error, or if out of memory. */
+/* operators.c: for the forms nielsen, tsenov and mangeron-deleanu, writes T or L, its rates, and the derivatives D and
+ * B. Replaces w->inertia, so that equations of motion written later have left-hand sides of this form. Returns false
+ * after adding an error, or if out of memory. */
 bool write_operators(written *w);
 
-/* principles.c: write Jourdain's principle and the central equation in the velocities of all coordinates. Return false
- * after an error, or if out of memory. */
+/* principles.c: the first function writes Jourdain's principle, the second one the central equation, in the velocities
+ * of all coordinates. Both return false after adding an error, or if out of memory. */
 bool write_jourdain(written *w);
 bool write_central(written *w);
 
-/* energy_rate.c: writes the Jacobi integral h, the terms of its rate, and their sum, in the velocities of the coordinates.
- * Returns false after an error, or if out of memory. */
+/* energy_rate.c: writes the Jacobi integral h, the terms of its rate, and the sum of the terms. Returns false after
+ * adding an error, or if out of memory. */
 bool write_energy_rate(written *w);
 
 /* --- writers of families of formulations -------------------------------------------------------------------------- */

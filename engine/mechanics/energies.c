@@ -1,4 +1,4 @@
-/* energies.c — L, T and its terms, V, and the Gibbs–Appell function. */
+/* energies.c — kinetic energy T, potential energy V, Lagrangian L and acceleration energy S (Gibbs–Appell function). */
 #include "engine/mechanics/equations.h"
 
 #include "engine/system/elements.h"

@@ -1,4 +1,4 @@
-/* energy_rate.c — the Jacobi integral and its rate, as a whole and term by term.
+/* energy_rate.c — the Jacobi integral h, its rate, and the terms of the rate.
  *
  *   h = q'·∂L/∂q' − L                                                   Greenwood 4.369; T2 − T0 + V for natural systems
  *   dh/dt = Σ Q_i q'_i − Σ λ_c a_ct − ∂L/∂t                             Greenwood 4.379
@@ -30,9 +30,9 @@ graph_node energy_constraint_power(const hamel_equations *e, size_t c, const gra
     return graph_neg(g, graph_substitute(g, constraint->equation, SYMBOL_VELOCITY, zeros, e->n));
 }
 
-/* Returns the power of prescribed forces and friction for the velocities x, computed as the power of all reactions minus
- * the power of Aᵀλ. The expressions of the prescribed forces C cannot be used, because they contain the multipliers of
- * ideal constraints. */
+/* Returns the power of the prescribed reactions C and of friction for the velocities x[n]: the power of all reactions
+ * minus the power of Aᵀλ. The expressions of C cannot be used, because they contain the multipliers of ideal
+ * constraints. / */
 static graph_node nonideal_power(const hamel_equations *e, const graph_node *x) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -61,13 +61,13 @@ static graph_node dissipated_power(const hamel_equations *e, const graph_node *x
     return sum;
 }
 
-/* Returns true if friction of points that can stick must be read from the reactions: F|λ| is valid only while the points
- * slide. */
+/* Returns true if the power of friction must be computed from the symbols of the nonideal reactions. F|λ| is the force
+ * of friction only while points slide, and some points can stick. */
 static bool friction_is_reaction(const hamel_equations *e) {
     return e->held && !e->nonideal && e->m > e->system->ideal_count;
 }
 
-/* Returns the power of friction, including the reactions of points that stick. */
+/* Returns the power of friction for the velocities x[n], including the reactions on points that stick. */
 static graph_node whole_friction_power(const hamel_equations *e, const graph_node *x) {
     graph *g = e->system->graph;
     bool is_reaction = friction_is_reaction(e);
@@ -83,7 +83,8 @@ static graph_node whole_friction_power(const hamel_equations *e, const graph_nod
     return sum;
 }
 
-/* If prescribed reactions occur together with points that can stick, only their sum is known. Adds an error then. */
+/* Returns true if the power of friction can be separated from that of the prescribed reactions. If constraints
+ * prescribe reactions and points can stick, only the sum of both forces is known: adds an error and returns false. */
 static bool can_separate_friction(const hamel_equations *e) {
     if (!e->held || !e->nonideal || e->m == e->system->ideal_count) return true;
     (void)hamel_fail(e->system->error, HAMEL_INVALID, "/constraints", 0,
@@ -92,8 +93,8 @@ static bool can_separate_friction(const hamel_equations *e) {
     return false;
 }
 
-/* Returns the power of the force λ (D − A_c) that replaces the reaction λ A_c of a servo-constraint by λ D. The force is
- * among the forces without a potential. */
+/* Returns the power of the force λ (D − A_c), which replaces the reaction λ A_c of the servo-constraint c by λ D. The
+ * forces of the coordinates (`force`) include λ (D − A_c). */
 static graph_node redirected_power(const hamel_equations *e, size_t c, const graph_node *x) {
     hamel_system *s = e->system;
     graph *g = s->graph;
@@ -105,7 +106,7 @@ static graph_node redirected_power(const hamel_equations *e, size_t c, const gra
     return graph_mul(g, sum, graph_symbol(g, SYMBOL_MULTIPLIER, (int32_t)c));
 }
 
-/* Returns the power of the impressed forces. */
+/* Returns the power of the forces without a potential, except those of servo-constraints, for the velocities x[n]. */
 static graph_node impressed_power(const hamel_equations *e, const graph_node *x) {
     hamel_system *s = e->system;
     graph_node sum = graph_number(s->graph, 0);
@@ -150,7 +151,8 @@ static graph_node time_term(const hamel_equations *e) {
     return terms ? sum : GRAPH_NONE;
 }
 
-/* Returns the sum of λ_c times the power of constraint c per unit of λ_c. Points that stick are not included. */
+/* Returns the power of the reactions of ideal constraints and servo-constraints. The constraints of points that stick
+ * are not included, because their power belongs to friction. */
 static graph_node reactions_term(const hamel_equations *e) {
     graph *g = e->system->graph;
     const graph_node *zeros = node_array(e->system, e->n);

@@ -96,7 +96,8 @@ hamel_status constraints_derive(hamel_equations *e) HAMEL_CHECKED;
 /* friction.c: fills F and subtracts F|λ| from the residuals. */
 hamel_status friction_derive(hamel_equations *e) HAMEL_CHECKED;
 
-/* Returns Σ F_ik |λ_c| x_i, the power of friction for the velocities x[n]. For x = q', it is never positive. */
+/* Returns Σ F_ik |λ_c| x_i, the power of sliding friction for the velocities x[n]. For x = q', the power is never
+ * positive on surfaces at rest. */
 graph_node friction_power(const hamel_equations *e, const graph_node *x);
 
 /* Returns `node` with each branch symbol replaced by the argument of its operator. The held directions of friction
@@ -133,7 +134,7 @@ graph_node *energies_lagrangian_terms(hamel_system *s, size_t *count);
 /* Returns the n nodes ∂L/∂q, in the system's memory, or NULL after adding an error. */
 graph_node *energies_slopes(const hamel_equations *e);
 
-/* energy_rate.c: fills jacobi and jacobi_rate; all other fields must be set. */
+/* energy_rate.c: fills jacobi and jacobi_rate. Call it last, because it reads the other fields. */
 hamel_status energies_derive(hamel_equations *e) HAMEL_CHECKED;
 
 /* Return T, V or S (Gibbs–Appell) as one node. If the system does not define this energy, add an error and return

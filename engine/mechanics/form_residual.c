@@ -1,4 +1,4 @@
-/* form_residual.c — see the header. */
+/* form_residual.c — derives the residuals that form_residual.h defines. */
 #include "engine/mechanics/form_residual.h"
 
 #include "engine/mechanics/kinetic_rates.h"
@@ -14,7 +14,7 @@ static graph_node lagrangian_of(const hamel_equations *e) {
     return sum;
 }
 
-/* Returns d/dt ∂K/∂q'_k − ∂K/∂q_k. */
+/* Returns d/dt ∂K/∂q'_k − ∂K/∂q_k, the operator of Lagrange's equations. */
 static graph_node lagrange_operator(hamel_system *s, graph_node K, size_t k) {
     graph *g = s->graph;
     return graph_sub(g, graph_rate(g, graph_partial(g, K, s->v[k])), graph_partial(g, K, s->q[k]));
@@ -27,8 +27,9 @@ static graph_node operator_of_rate(const hamel_equations *e, int order, size_t k
     return kinetic_rates_operator(&rates, e->system, k);
 }
 
-/* Sums ∂S/∂q''_k of the particles and d/dt ∂T/∂q'_k − ∂T/∂q_k of the rotations. The S of a rotation is valid only for
- * quaternions of length 1, and its derivatives with respect to a single component of a quaternion are not. */
+/* Returns ∂S/∂q''_k for translations plus d/dt ∂T/∂q'_k − ∂T/∂q_k for rotations, minus the same operator of V. The S of
+ * a rotation is valid only for quaternions of length 1, so the derivative of S with respect to one component is
+ * wrong. */
 static graph_node operator_of_jourdain(const hamel_equations *e, size_t k) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -1,20 +1,23 @@
-/* kinetic_rates.c — see the header. While rates are derived, q_k^(j + 1) is the velocity symbol j · stride + k for all
- * j. graph_rate then differentiates each of these symbols to the acceleration symbol with the same index, which is
- * renamed to the velocity symbol of the next derivative. */
+/* kinetic_rates.c — derives the rates of a function K(t, q, q') and the operators of kinetic_rates.h.
+ *
+ * While rates are derived, the velocity symbol with index j · stride + k represents q_k^(j + 1) for all j ≥ 0.
+ * graph_rate replaces each velocity symbol by the acceleration symbol with the same index. This acceleration symbol is
+ * then renamed to the velocity symbol with index (j + 1) · stride + k. */
 #include "engine/mechanics/kinetic_rates.h"
 
 #include "engine/mechanics/equations.h"
 
 #include <assert.h>
 
-/* Returns an array of `count` elements GRAPH_NONE in the system's memory, or NULL if out of memory. */
+/* Allocates an array of `count` elements GRAPH_NONE in the system's memory. Returns NULL if out of memory. */
 static graph_node *no_nodes(hamel_system *s, size_t count) {
     graph_node *list = arena_alloc(s->memory, count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) list[i] = GRAPH_NONE;
     return list;
 }
 
-/* Sets renamed[j · stride + k] to the symbol of q_k^(j + 2), for j < order. */
+/* Returns an array of order · stride elements. Element j · stride + k is the symbol of q_k^(j + 2), which replaces the
+ * acceleration symbol with this index. Returns NULL if out of memory. */
 static graph_node *next_derivatives(hamel_system *s, int order, size_t stride) {
     graph_node *renamed = no_nodes(s, (size_t)order * stride);
     for (size_t j = 0; renamed && j < (size_t)order; j++)

@@ -135,8 +135,8 @@ static graph_node virial_of(const hamel_equations *e) {
     return sum;
 }
 
-/* Returns the sum of all reactions on q_i that e->given does not contain. The forces λ (D_i − A_ci) of servo-constraints
- * are among e->given, so the sum contains λ A_ci for all constraints. */
+/* Returns the sum of all reactions on q_i that e->given does not contain. e->given contains the forces λ (D_i − A_ci)
+ * of servo-constraints, so the sum contains λ A_ci for these constraints, as for ideal constraints. */
 static graph_node remaining_reaction(const hamel_equations *e, int32_t i) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);
@@ -152,7 +152,7 @@ static graph_node let_go(const hamel_equations *e, graph_node node) {
     return node < 0 ? node : friction_let_go(e, node);
 }
 
-/* Returns one term of dh/dt, or dh/dt itself if `term` is negative. */
+/* Returns the term `term` (an energy_term) of dh/dt, or the sum of all terms if `term` is negative. */
 static graph_node rate_of_energy(const hamel_equations *e, int32_t term) {
     graph_node rate = term < 0 ? energy_rate_sum(e) : energy_rate_term(e, (energy_term)term);
     return let_go(e, rate);

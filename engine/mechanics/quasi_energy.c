@@ -1,16 +1,19 @@
-/* quasi_energy.c — the energy in the free velocities of the constraints, and its rate.
+/* quasi_energy.c — the energy h* in the free velocities of the constraints, its rate, and the terms of the rate.
  *
- * The free velocities u satisfy q' = Γ(q, t) u + σ(q, t). Let L* be the Lagrangian in terms of them.
+ * The free velocities u satisfy q' = Γ(q, t) u + σ(q, t). L* is the Lagrangian in terms of u.
  *
  *   h* = u·∂L* / ∂u − L* = p·(q' − σ) − L                                            Greenwood 4.369, Talamucci (18)
  *   dh* / dt = Q·(q' − σ) − ∂L/∂t − σ·∂L/∂q − p·dσ/dt                                Greenwood 4.380
  *
- * Q are the forces without a potential. Of the reactions, only those of servo-constraints contribute. For a particle,
- * −∂T/∂t − σ·∂T/∂q − p·dσ/dt is Greenwood's −p·dγ_t/dt, where γ_t is the particle's velocity at u = 0. The drift σ is the
- * only part of the kinematics that the two formulas contain. σ_i is 0 for each coordinate that is not connected to an
- * acatastatic constraint or an inhomogeneous quasi-velocity, through constraints and quasi-velocities. The connected
- * coordinates have a unique drift if the constraints and quasi-velocities determine their velocities. Otherwise, the
- * description does not state which velocities are free, and an error is reported. */
+ * p = ∂L/∂q' are the momenta. Q are the forces without a potential, prescribed reactions and friction. Reactions of
+ * ideal constraints do not contribute; reactions of servo-constraints do. For the kinetic energy T of a particle with
+ * velocity v and mass m, −∂T/∂t − σ·∂T/∂q − ∂T/∂q'·dσ/dt is Greenwood's −m v·dγ_t/dt, where γ_t is v at u = 0.
+ *
+ * Of the kinematics, only the drift σ occurs in the two formulas. Two coordinates are connected if a constraint or a
+ * quasi-velocity contains both. σ_i is 0 unless q_i is connected, directly or through other coordinates, to an
+ * acatastatic constraint or an inhomogeneous quasi-velocity. For these connected coordinates, the constraints and
+ * quasi-velocities u = 0 must determine q'. Otherwise an error is reported, because the description does not state
+ * which velocities are free. */
 #include "engine/mechanics/energy_rate.h"
 
 #include "engine/algebra/eliminate.h"
@@ -19,15 +22,15 @@
 #include <assert.h>
 #include <string.h>
 
-/* A bound on the work to simplify the drift. The drift of talamucci_3_4_driven_unicycle takes 12152 units. */
+/* Work budget for solving for the drift, about 80 times the 12,152 units that talamucci_3_4_driven_unicycle takes. */
 enum { DRIFT_WORK = 1000000 };
 
 typedef struct drift_rows {
     const hamel_equations *e;
-    graph_node *rows; /* count rows: n coefficients and the right-hand side at u = 0; constraints first */
+    graph_node *rows; /* rows[count * (n + 1)]: coefficients of q', then the right-hand side; constraints first */
     size_t count, constraints;
-    bool *joined; /* count: the row is connected to a right-hand side that is not 0 */
-    bool *moves;  /* n: the coordinate occurs in such a row */
+    bool *joined; /* joined[count]: the row is, or is connected to, a row with a right-hand side that is not 0 */
+    bool *moves;  /* moves[n]: the coordinate occurs in a joined row */
 } drift_rows;
 
 static graph_node refuse(const hamel_equations *e, const char *pointer, const char *why) {
@@ -37,7 +40,8 @@ static graph_node refuse(const hamel_equations *e, const char *pointer, const ch
     return GRAPH_NONE;
 }
 
-/* Adds the row of the linear velocity form f. Returns false if f is not linear in the velocities. */
+/* Adds a row with the coefficients of the velocity form f. Returns false if f is not linear in the velocities, or if a
+ * node cannot be created (graph_status). */
 static bool add_row(drift_rows *d, graph_node f, const graph_node *zeros) {
     hamel_system *s = d->e->system;
     graph *g = s->graph;
@@ -54,7 +58,8 @@ static bool add_row(drift_rows *d, graph_node f, const graph_node *zeros) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Returns the reason why the constraints have no free velocities in the sense of this file, and its place. */
+/* Returns the reason why h* is undefined for the constraints, or NULL if events do not change the constraints and no
+ * constraint contains accelerations. *pointer becomes the JSON pointer of the event or constraint. */
 static const char *find_obstacle(const hamel_equations *e, const char **pointer) {
     const hamel_system *s = e->system;
     for (size_t k = 0; k < s->event_count; k++) {
@@ -69,7 +74,8 @@ static const char *find_obstacle(const hamel_equations *e, const char **pointer)
     return NULL;
 }
 
-/* Collects the rows of the constraints and of the quasi-velocities. Returns false after an error. */
+/* Fills d->rows from the constraints and quasi-velocities, and allocates the other arrays of `d`. Returns false after
+ * adding an error, or if out of memory. */
 static bool collect_rows(drift_rows *d) {
     hamel_system *s = d->e->system;
     size_t n = d->e->n, most = d->e->m + s->quasi_count;
@@ -91,7 +97,7 @@ static bool collect_rows(drift_rows *d) {
     return true;
 }
 
-/* Finds the rows and coordinates that are connected to a right-hand side that is not 0. */
+/* Sets d->joined and d->moves. */
 static void join_rows(drift_rows *d) {
     graph *g = d->e->system->graph;
     size_t n = d->e->n;
@@ -108,8 +114,9 @@ static void join_rows(drift_rows *d) {
     }
 }
 
-/* Solves the joined rows [first, last) for velocities and appends the solved rows to solved[*count]. Rows that the
- * solved rows determine are skipped. Returns false after an error, or if out of memory. */
+/* Solves the joined rows among first, ..., last − 1 for velocities. Appends the solved rows to `solved` and their
+ * pivots to `pivots`, and increases *count. Omits redundant rows. Returns false after adding an error, or if out of
+ * memory. */
 static bool solve_rows(const drift_rows *d, size_t first, size_t last, const graph_point *near, graph_node *solved,
                        int *pivots, size_t *count) {
     hamel_system *s = d->e->system;
@@ -127,7 +134,7 @@ static bool solve_rows(const drift_rows *d, size_t first, size_t last, const gra
         }
         rows++;
     }
-    size_t rank; /* further pivots vanish on the constraints */
+    size_t rank; /* bounds the number of pivots; further pivots are 0 on the constraints */
     int *own = arena_alloc(s->memory, rows, sizeof *own);
     if (!own || !table_rank(g, table, rows, n, near, &rank, s->memory)) return false;
     if (!eliminate_within(g, table, rows, n, near, own, rank, &work, s->memory)) return false;
@@ -143,7 +150,8 @@ static bool solve_rows(const drift_rows *d, size_t first, size_t last, const gra
     return true;
 }
 
-/* Substitutes later solved rows into earlier ones, so that each row contains one joined coordinate. */
+/* Eliminates the pivots of later rows from earlier rows. If each joined coordinate is a pivot, the right-hand side of
+ * each row is then the drift of its pivot. */
 static void substitute_back(const drift_rows *d, graph_node *solved, const int *pivots, size_t count) {
     graph *g = d->e->system->graph;
     size_t n = d->e->n, width = n + 1;
@@ -157,7 +165,8 @@ static void substitute_back(const drift_rows *d, graph_node *solved, const int *
         }
 }
 
-/* Returns the initial coordinates and the parameters, at which pivots are compared. */
+/* Fills *near with the specified initial coordinates and the parameters. Pivots are compared at this point. Returns
+ * false if out of memory. */
 static bool find_start(hamel_system *s, graph_point *near) {
     double *q = arena_doubles(s->memory, s->coordinate_count);
     double *parameters = arena_doubles(s->memory, s->parameter_count);
@@ -171,7 +180,7 @@ static bool find_start(hamel_system *s, graph_point *near) {
     return true;
 }
 
-/* Returns σ[n], or NULL after an error. */
+/* Returns the drift σ[n] in the system's memory, or NULL after adding an error or if out of memory. */
 static graph_node *find_drift(const hamel_equations *e) {
     hamel_system *s = e->system;
     size_t n = e->n, most = e->m + s->quasi_count, count = 0, moving = 0;
@@ -204,7 +213,7 @@ graph_node quasi_energy(const hamel_equations *e) {
     return drift ? sum : GRAPH_NONE;
 }
 
-/* Returns ∂X/∂t + σ·∂X/∂q + ∂X/∂q'·dσ/dt of one term X of L. */
+/* Returns ∂X/∂t + σ·∂X/∂q + ∂X/∂q'·dσ/dt for one term X of L and the drift σ = drift[n]. */
 static graph_node drift_rate(const hamel_equations *e, graph_node term, const graph_node *drift) {
     hamel_system *s = e->system;
     graph *g = s->graph;

@@ -1,5 +1,5 @@
-/* bind_int.h — the stack machine that translates expressions, shared by bind.c (names, operators, sums) and
- * bind_quantities.c (functions whose arguments are names). */
+/* bind_int.h — the stack machine that translates expressions to nodes. bind.c handles names, operators and sums, and
+ * bind_quantities.c handles functions whose arguments are names. */
 #pragma once
 
 #include "engine/system/elements.h"
@@ -36,21 +36,23 @@ typedef struct machine {
     sum_memory memories[SUM_MEMORIES]; /* indexed by body % SUM_MEMORIES */
 } machine;
 
-/* Adds an error at `item` with a quotation of the expression. Always returns false. */
+/* Adds an error with the column of `item` and a quotation of the expression. Always returns false. */
 HAMEL_PRINTF(3, 4)
 bool machine_fault(machine *m, const syntax_item *item, const char *format, ...);
 
-/* Pushes a node or a bare name (NULL for a node). Returns false after an error. */
+/* Pushes a node, with `name` = NULL, or a name, with `node` = GRAPH_NONE. Returns false after an error, or if out of
+ * memory. */
 bool machine_push(machine *m, graph_node node, const char *name);
 machine_value machine_pop(machine *m);
 
-/* Stores the value of a constant integer in *value. Otherwise adds an error that calls the integer `what`, and returns
- * false. */
+/* Stores the value of `node` in *value if `node` is a constant integer. Otherwise adds an error and returns false; the
+ * message begins with `what`, such as "the degree". While parameters are not bound yet, may store 1 instead. */
 bool machine_integer(machine *m, const syntax_item *item, graph_node node, const char *what, long long *value);
 
-/* Returns true if `node` contains only symbols that are allowed at the place of the expression. Otherwise adds an error
- * that calls the node `text`. */
+/* Returns true if `node` contains only symbols that are allowed at the place of the expression. Otherwise adds an
+ * error, in which `text` is the name of the node, and returns false. */
 bool machine_allows(machine *m, const syntax_item *item, graph_node node, const char *text);
 
-/* bind_quantities.c: runs a SYNTAX_QUANTITY item. Returns false after an error. */
+/* bind_quantities.c: pops the arguments of a SYNTAX_QUANTITY item and pushes its value. Returns false after an
+ * error. */
 bool machine_run_quantity(machine *m, const syntax_item *item);

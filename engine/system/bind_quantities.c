@@ -1,5 +1,5 @@
-/* bind_quantities.c — binds functions whose arguments are names, or whose results depend on more than the values of the
- * arguments: der(), position(), table(), integral(), lambda(), energy() and others. */
+/* bind_quantities.c — translates calls of functions that are not computed from the values of their arguments alone,
+ * such as der(), position(), table(), integral(), lambda() and energy(). */
 #include "engine/system/bind_int.h"
 #include "engine/system/kinematics.h"
 
@@ -94,7 +94,8 @@ static bool degree_argument(machine *m, const syntax_item *item, graph_node k, i
     return true;
 }
 
-/* Finds the argument FORM of form_residual(FORM, coordinate), or NAME of energy_rate(NAME) or quasi_energy_rate(NAME). */
+/* Sets *index to the residual_form FORM of form_residual(FORM, coordinate), or to the energy_term NAME of
+ * energy_rate(NAME) or quasi_energy_rate(NAME). If `name` is unknown, adds an error and returns false. */
 static bool word_argument(machine *m, const syntax_item *item, const char *name, int32_t *index) {
     const char *expected;
     bool is_form = item->op == QUANTITY_FORM_RESIDUAL;
@@ -155,7 +156,8 @@ static bool run_kinematics(machine *m, const syntax_item *item, const machine_va
     return machine_push(m, node, NULL);
 }
 
-/* Finds the indices of the arguments of a quantity: a degree, a form or term, coordinates or constraints. */
+/* Sets index[k] to the value of argument k: a degree, a residual_form, an energy_term, or the index of a coordinate or
+ * constraint. Returns false after an error. */
 static bool find_indices(machine *m, const syntax_item *item, const machine_value *argument, int32_t index[2]) {
     switch (item->op) {
     case QUANTITY_KINETIC_ENERGY:

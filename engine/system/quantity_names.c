@@ -1,4 +1,5 @@
-/* quantity_names.c — arguments of quantities that are names of forms or of terms, such as energy_rate(time). */
+/* quantity_names.c — finds the forms of form_residual() and the terms of energy_rate() and quasi_energy_rate() by
+ * name. */
 #include "engine/system/system.h"
 
 #include <string.h>

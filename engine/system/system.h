@@ -327,7 +327,7 @@ typedef enum system_place {
 #undef X
 } system_place;
 
-/* Forms of the equations of motion whose residual form_residual(FORM, coordinate) is (mechanics/form_residual.h). */
+/* Values of FORM in form_residual(FORM, coordinate): forms of the equations of motion (mechanics/form_residual.h). */
 typedef enum residual_form {
     RESIDUAL_NIELSEN,
     RESIDUAL_TSENOV,
@@ -337,8 +337,8 @@ typedef enum residual_form {
     RESIDUAL_FORMS
 } residual_form;
 
-/* Terms of the rates of energy_rate(NAME) and quasi_energy_rate(NAME) (mechanics/energy_rate.h): enumerator, name,
- * whether energy_rate has the term, whether quasi_energy_rate has it. */
+/* Values of NAME in energy_rate(NAME) and quasi_energy_rate(NAME) (mechanics/energy_rate.h). Columns: enumerator, name,
+ * true if energy_rate accepts the name, true if quasi_energy_rate accepts the name. */
 /* clang-format off */
 #define ENERGY_TERM_LIST(X)                        \
     X(IMPRESSED, "impressed", true, true)          \
@@ -357,8 +357,9 @@ typedef enum energy_term {
         ENERGY_TERMS
 } energy_term;
 
-/* quantity_names.c: return the residual_form or energy_term with this name, or −1. `quasi` selects the terms of
- * quasi_energy_rate. Set *expected to a list of the names. */
+/* quantity_names.c: return the residual_form or energy_term with this name, or −1 if the name is unknown. If `quasi` is
+ * true, only the terms of quasi_energy_rate are found, otherwise only those of energy_rate. *expected becomes a text
+ * that lists the names. */
 int32_t residual_form_find(const char *name, const char **expected);
 int32_t energy_term_find(const char *name, bool quasi, const char **expected);
 

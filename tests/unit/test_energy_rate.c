@@ -71,7 +71,7 @@ static void the_bead_on_a_hoop_has_the_energy_rate_of_greenwood(void **state) {
 static void power_of_a_moving_constraint_is_a_term_of_the_energy_rate(void **state) {
     (void)state;
     assert_lines("baruh_4_9_bead_on_hoop", "lagrange", HAMEL_NOTATION_TEXT,
-                 LINES("\nrate[time] = 0  # L does not contain the time\n",
+                 LINES("\nrate[time] = 0  # L does not depend explicitly on time\n",
                        "\nrate[reactions] = Omega*(x*cos(Omega*t) + y*sin(Omega*t))*lambda(plane)  # power of the "
                        "reactions\n"));
 }

@@ -506,7 +506,7 @@ static void forms_that_a_system_does_not_have_are_rejected(void **state) {
         {"heavy_top", "hamilton", "momenta replace velocities", HAMEL_FORM_NIELSEN, HAMEL_NOTATION_TEXT},
         {"heavy_top", "routh", "momenta replace velocities", HAMEL_FORM_CENTRAL, HAMEL_NOTATION_TEXT},
         {"heavy_top", "lagrange", "the form of Tsenov cannot be written as C", HAMEL_FORM_TSENOV, HAMEL_NOTATION_C},
-        {"servo_cart", "lagrange", "a constraint on accelerations does not restrict", HAMEL_FORM_JOURDAIN,
+        {"servo_cart", "lagrange", "constraints on accelerations do not restrict", HAMEL_FORM_JOURDAIN,
          HAMEL_NOTATION_TEXT},
     };
     (void)state;
