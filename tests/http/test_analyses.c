@@ -58,7 +58,7 @@ static void the_explicit_form_has_entries(void **state) {
     cJSON *found = ask_json(&d, "POST", "/v1/analyses", json_type,
                             "{\"system\": {\"hamel\": 1, \"coordinates\": [{\"name\": \"r\", \"initial\": 1}, \"phi\"],"
                             "\"kinetic_energy\": \"(r'^2 + r^2*phi'^2)/2\"}, \"analyses\": [\"equations\"],"
-                            "\"options\": {\"equations\": {\"format\": \"latex\", \"explicit\": true}}}",
+                            "\"options\": {\"equations\": {\"format\": \"latex\", \"form\": \"explicit\"}}}",
                             200);
     const cJSON *equations = cJSON_GetObjectItemCaseSensitive(found, "equations");
     const cJSON *entries = cJSON_GetObjectItemCaseSensitive(equations, "entries"), *entry;

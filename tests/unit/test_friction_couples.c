@@ -116,7 +116,7 @@ static void invalid_friction_couples_are_rejected(void **state) {
         const char *position, *normal, *friction, *message;
     } cases[] = {
         {"[`x`, 0.5]", "[0, 1]", "`rolling`: 0.1", "no coordinate moves the wheel along the normal"},
-        {"[`x`, `y`]", "[1, 1]", "`rolling`: 0.1", "a normal along a coordinate axis"},
+        {"[`x`, `y`]", "[1, 1]", "`rolling`: 0.1", "a constant normal along an inertial axis"},
         {"[`x`, `y`]", "[0, 1]", "`rolling`: -0.1", "must not be negative"},
         {"[`x`, `y`]", "[0, 1]", "`pivoting`: 0.1", "`J` cannot pivot"},
         {"[`x`, `y`]", "[0, 1]", "`rolling`: 0.1, `regularization`: -1", "must not be negative"},
