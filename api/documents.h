@@ -1,5 +1,5 @@
-/* documents.h — the files that the daemon serves: the OpenAPI document, the schema of descriptions, the documentation
- * page (docs/) and the front end (clients/web/). api/embed_file.sh converts each file to a C array. */
+/* documents.h — the files that the daemon serves. They are the OpenAPI document, the schema of descriptions, the
+ * documentation page (docs/) and the front end (clients/web/). api/embed_file.sh converts each file to a C array. */
 #pragma once
 
 #include <stddef.h>

@@ -13,7 +13,8 @@ case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Reads a separate list of source packages from the package servers of this machine; apt's own lists stay unchanged.
+# Downloads a list of source packages from the server that apt uses on this machine. The list is stored in a temporary
+# directory, so apt's own lists do not change.
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 'Component: main' | head -n 1)
 [ -n "$mirror" ] || { echo "sundials.sh: apt has no package list of Debian 12; run apt-get update" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/parts"

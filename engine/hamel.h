@@ -138,8 +138,8 @@ typedef struct hamel_invariant_result {
 
 typedef struct hamel_check_result {
     const char *name;
-    /* the value at the time of the check; for a check at all times (`always`), the value furthest outside the allowed
-     * range or, if no value is outside, nearest to its edge */
+    /* The value at the time of the check. For a check at all times (`always`), this is the value furthest outside the
+     * allowed range. If no value is outside the range, it is the value nearest to an edge of the range. */
     double value;
     bool reached, passed; /* reached: false if the run ended before the time of the check */
 } hamel_check_result;

@@ -1,5 +1,5 @@
-/* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. Sweeps in this process
- * and batches of the daemon have the same format. */
+/* sweep_table.h — writes the table of a sweep, one row for each member, as CSV, NDJSON or JSON. The command `hamel
+ * sweep` and the daemon's batches use the same formats. */
 #pragma once
 
 #include "engine/base/text_buffer.h"

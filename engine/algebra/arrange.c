@@ -107,9 +107,9 @@ static bool is_free_of(const ring *r, const fmpq_mpoly_t p, slong first) {
     return true;
 }
 
-/* Reads consecutive terms, beginning at `from`, that have the same exponents of all variables before `first`. Writes
- * these exponents to `exponents`, and the sum of the terms without these powers to `sum`. Returns the index after the
- * last of these terms. */
+/* Reads consecutive terms of p, beginning at index `from`, that have the same exponents of all variables before
+ * `first`. Writes these exponents to exponents[0] to exponents[first − 1]. Sets `sum` to the sum of the terms, divided
+ * by these powers of the variables. Returns the index after the last of these terms. */
 static slong take_run(ring *r, const fmpq_mpoly_t p, slong from, slong first, fmpq_mpoly_t sum, ulong *exponents) {
     assert(first <= r->atom_count);
     ulong at[RING_ATOMS];

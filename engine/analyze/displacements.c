@@ -73,8 +73,8 @@ static void name_displacement(void *context, graph_symbol_kind kind, int32_t ind
     text_buffer_puts(out, !latex ? ")" : names->style == STYLE_OPERATOR ? "}" : "");
 }
 
-/* Returns the number of symbols and operations in the text of a node, or −1 if out of memory. Numbers above 1e15 are
- * reported as about 1e15. A node that occurs several times is counted each time. */
+/* Returns the number of symbols, numbers and operations in the text of `node`, or −1 if out of memory. A common
+ * subexpression counts once for each use. Counts above 1e15 are replaced by 1e15. */
 static double text_size(const displacement_work *w, graph_node node) {
     graph *g = w->a->system->graph;
     graph_node *nodes;

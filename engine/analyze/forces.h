@@ -39,9 +39,9 @@ typedef struct hamel_body_work {
     hamel_action *forces;    /* impressed forces and joint reactions on the body; of the components, only Q_k is set */
     size_t force_count;
     /* inertia: d/dt ∂T/∂q'_k − ∂T/∂q_k of the body. For constant masses and moments of inertia, these are the
-     * coefficients of m a·δr + (Iα + ω × Iω)·δφ. reactions: inertia minus the virtual work of the impressed forces;
-     * this difference is the virtual work of all reactions on the body. The sum of `reactions` over all bodies is
-     * Σ λ_c A_ck. */
+     * coefficients of m a·δr + (Iα + ω × Iω)·δφ. reactions: inertia minus the virtual work of the impressed forces.
+     * This difference is the virtual work of all reactions on the body. The sum of `reactions` over all bodies is Σ λ_c
+     * A_ck. */
     hamel_generalized_force *inertia, *reactions;
     size_t inertia_count, reaction_count;
 } hamel_body_work;

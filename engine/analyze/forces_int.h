@@ -40,8 +40,8 @@ hamel_status forces_list(force_work *w, const graph_node *nodes, hamel_generaliz
 enum { OWNER_GROUND = -1, OWNER_UNKNOWN = -2 };
 
 /* Returns the index of the body or particle to which an element is fixed. Returns OWNER_GROUND if the element is at
- * rest or moves as a function of the time, and OWNER_UNKNOWN if it moves in another way. `element` may be −1, which
- * denotes the inertial frame. */
+ * rest or has a prescribed motion. Returns OWNER_UNKNOWN if it moves in another way. `element` may be −1, which denotes
+ * the inertial frame. */
 int32_t interaction_owner(const hamel_system *s, int32_t element);
 
 /* Fills list[2] with the wrenches of an interaction. Returns the number of wrenches, 1 or 2. The wrenches of joints are

@@ -124,7 +124,7 @@ static bool add_components(integrability *t, size_t row, residual_list *list) {
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
 /* Fills `A` and `slope`, and chooses independent rows at the initial state. *good becomes false if a value is not
- * finite or if the constraints contradict each other at the initial state. */
+ * finite. It also becomes false if the constraints contradict each other at the initial state. */
 static hamel_status evaluate_forms(integrability *t, bool *good) {
     forms *f = t->f;
     size_t width = f->width;

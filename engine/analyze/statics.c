@@ -238,7 +238,8 @@ void statics_stay_at(statics *s, const double *centre, double radius) {
     s->radius = radius;
 }
 
-/* Fills the last row with (distance/radius)² − 1. */
+/* Sets the last element of F to Σ d_k² − 1 and the last row of J to its derivatives. The sum is over the entries of z
+ * that define a family, with d_k = (z_k − centre_k) / (radius · max(1, |centre_k|)). */
 static void fill_distance(statics *s, const double *z) {
     assert(s->radius > 0 && s->rows > 0);
     size_t row = s->rows - 1;

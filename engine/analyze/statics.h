@@ -118,9 +118,10 @@ bool statics_has_kink(statics *s, const double *z);
 size_t statics_width(const statics *s);
 size_t statics_place(const statics *s, size_t j);
 
-/* Finds orthonormal directions columns[k][width] in the space of the entries that define a family. Along these
- * directions, F changes by less than 1e-6 of the sizes of its rows nearby. Cyclic coordinates that move, or whose
- * velocities are free, are omitted. Returns the number of directions. */
+/* Fills columns[k], each of length statics_width, with orthonormal directions in the space of the entries that define a
+ * family. Each direction is part of a null vector of J at z. A vector is a null vector if its singular value is at most
+ * 1e-6, relative to the sizes of the rows of F near z. Cyclic coordinates that move, or whose velocities are free, are
+ * omitted. Returns the number of directions. */
 size_t statics_kernel(statics *s, const double *z, double *columns);
 
 /* Returns the largest difference between x and y in the entries that define a family, relative to max(1, |value|). */

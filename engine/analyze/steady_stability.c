@@ -1,8 +1,9 @@
 /* steady_stability.c — eigenvalues and stability of a steady motion.
  *
  * The reduced system is linearized for changes of s that satisfy the holonomic constraints. If an eigenvalue has a
- * positive real part, the motion is unstable. The motion is stable if all nonzero eigenvalues have negative real parts,
- * and if the number of zero eigenvalues is the dimension of the set of steady motions (Lyapunov; Malkin 1952).
+ * positive real part, the motion is unstable. Suppose that all nonzero eigenvalues have negative real
+ * parts. The motion is then stable if the number of zero eigenvalues is the dimension of the set of steady motions
+ * (Lyapunov; Malkin 1952).
  *
  * If s is a single coordinate, a case with imaginary eigenvalues is decided as well. Suppose that the rates of all u
  * other than s' are proportional to s'. Then du/ds is a function of s and u, so each u is a function of s and of

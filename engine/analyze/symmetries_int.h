@@ -20,8 +20,8 @@ typedef struct symmetry_candidate {
     graph_node *value;   /* count nodes: the values of the unknowns */
     graph_node quantity; /* J */
     const double *vector;
-    /* changes: d/dt J, or the work of friction or prescribed reactions, is not 0 on the initial branches; differs: J is
-     * not always 0 and, after symmetry_choose, independent of the other quantities */
+    /* changes: on the initial branches, d/dt J or the work of friction or prescribed reactions is not 0. differs: J is
+     * not always 0. After symmetry_choose, `differs` also requires that J is independent of the other quantities. */
     bool changes, differs;
     uint64_t beyond; /* bit set of the regions in which d/dt J is not 0 */
 } symmetry_candidate;
@@ -39,7 +39,7 @@ typedef struct symmetry_search {
     double *values; /* values of `nodes` at a state */
     double *matrix; /* coefficients of the linear equations, row by row */
     sample *states;
-    size_t state_count; /* exceeds the number of unknowns and the number of conserved quantities */
+    size_t state_count; /* number of states drawn; larger than the numbers of unknowns and of conserved quantities */
     double *parameters[SYMMETRY_SETS];
     null_vectors found[SYMMETRY_SETS];
     size_t sets; /* number of sets of parameters whose null vectors have the same pivots */

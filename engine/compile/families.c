@@ -14,11 +14,12 @@
 
 #include <stdlib.h>
 
-/* A family with fewer than SHORTEST members, four passes of a loop, gets no loop. DEPTH distinguishes the operations
- * before a recurrence from those after it. With depths 3 to 6, machine code for chains in x and y is equally fast. With
- * depths 1 and 2, it takes 1.6 times as long. At most one of PART operations may be outside loops. The measured share
- * is a fifth on chains in x and y, and four fifths on chains in angles with a full mass matrix. LOOK_AHEAD bounds the
- * time of the search for a family of equal size. */
+/* Families with fewer than SHORTEST members are not written as loops. SHORTEST is four passes of a loop, because a pass
+ * computes four members (MEMBERS in native_loops.c). The number of passes was chosen without a measurement. DEPTH
+ * distinguishes the operations before a recurrence from those after it. With depths 3 to 6, machine code for chains in
+ * x and y is equally fast. With depths 1 and 2, it takes 1.6 times as long. At most one of PART operations may be
+ * outside loops. The measured share is a fifth on chains in x and y, and four fifths on chains in angles with a full
+ * mass matrix. LOOK_AHEAD bounds the time of the search for a family of equal size. */
 enum { PART = 3, SHORTEST = 16, DEPTH = 4, LOOK_AHEAD = 64, NONE = UINT32_MAX, UNPLACED = UINT32_MAX };
 
 typedef struct member {

@@ -59,9 +59,9 @@ hamel_status hamel_write_equations(hamel_written **out, const hamel_description 
 /* Writes the equations of motion of `d` in the form `form`. The other arguments and errors are those of
  * hamel_write_equations, which writes HAMEL_FORM_MOTION. HAMEL_FORM_EXPLICIT contains the kinetic energy by degree in
  * the velocities, and the coefficients of the equations of motion. The formulation selects the function that is split
- * by degree: T for Lagrange's equations, the Routhian for routh, and T in the free velocities of constraints for
- * formulations that eliminate the multipliers. Returns HAMEL_INVALID, with the reason, if the formulation does not
- * support the form. C is supported for HAMEL_FORM_MOTION only. */
+ * by degree. The function is T for Lagrange's equations, and the Routhian for routh. For formulations that eliminate
+ * the multipliers, it is T in the free velocities of the constraints. Returns HAMEL_INVALID, with the reason, if the
+ * formulation does not support the form. C is supported for HAMEL_FORM_MOTION only. */
 hamel_status hamel_write_form(hamel_written **out, const hamel_description *d, hamel_form form, hamel_notation notation,
                               const hamel_limits *limits, hamel_poll *poll, hamel_error *error) HAMEL_CHECKED;
 

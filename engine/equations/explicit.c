@@ -1,5 +1,5 @@
-/* explicit.c — the explicit form of the equations of motion: a function K that is quadratic in the velocities, split by
- * degree, and the coefficients of the equations that follow from the parts.
+/* explicit.c — the explicit form of the equations of motion. A function K that is quadratic in the velocities is split
+ * by degree. The coefficients of the equations follow from the parts of K.
  *
  *   K = K2 + K1 + K0 = ½ Σ M_kr q'_k q'_r + Σ b_k q'_k + K0
  *   d/dt ∂K/∂q'_k − ∂K/∂q_k = Σ M_kr q''_r + Σ Γ_k,rs q'_r q'_s + Σ (G_kr + ∂M_kr/∂t) q'_r + c_k

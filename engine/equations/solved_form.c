@@ -300,9 +300,9 @@ static graph_node determinant(written *w, const graph_node *a, size_t rows, cons
     return written_arranged(w, sum);
 }
 
-/* Returns the cost of solving the constraints for the velocities at[rows]: 0 if the determinant of these columns is ±1,
- * 1 if it is another number, 2 if it contains parameters only. If the determinant depends on the state or is 0, returns
- * 3. */
+/* Returns the cost of solving the constraints for the velocities at[rows]. The cost is 0 if the determinant of these
+ * columns is ±1, 1 if it is another number, and 2 if it contains parameters only. The cost is 3 if the determinant
+ * depends on the state or is 0. */
 static int cost_of_columns(written *w, const graph_node *a, size_t rows, const size_t *at) {
     graph *g = w->system->graph;
     graph_node x = determinant(w, a, rows, at);

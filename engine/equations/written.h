@@ -95,8 +95,8 @@ enum { WRITTEN_SOLVED = 24 };
 /* Derives the reactions, nonideal forces and inertia terms from w->equations. Call it before the lines are added. */
 bool written_prepare(written *w);
 
-/* Call it after the lines of the form are added: adds the generalized forces and the definitions of common
- * subexpressions. written_prepare and written_finish return false after an error, or if out of memory. */
+/* Adds the generalized forces and the definitions of common subexpressions. Call it after the lines of the form are
+ * added. written_prepare and written_finish return false after an error, or if out of memory. */
 bool written_finish(written *w);
 
 /* Adds an empty part, to which the lines added later belong. There are at most WRITTEN_PARTS parts. */

@@ -71,8 +71,9 @@ void kkt_recall(kkt *k, kkt_memory memory);
 
 size_t kkt_rank(const kkt *k); /* rank of the selected rows at the last kkt_factor */
 
-/* Returns the rank margin at the last kkt_factor: the sine of the smallest angle between a row and the span of the rows
- * before it, in the metric of M⁻¹. If the rank margin is unknown (KLU without LDLᵀ, or LU), returns 1. */
+/* Returns the rank margin at the last kkt_factor. The rank margin is the sine of the smallest angle between a row and
+ * the span of the rows before it, in the metric of M⁻¹. If the rank margin is unknown (KLU without LDLᵀ, or LU),
+ * returns 1. */
 double kkt_margin(const kkt *k);
 bool kkt_finds_margin(const kkt *k); /* true if the solver computes the rank margin */
 

@@ -33,9 +33,9 @@ bool kkt_ldl_factor(kkt_ldl *s, const double *values) HAMEL_CHECKED;
  * elements of lambda for selected rows are written. */
 void kkt_ldl_solve(kkt_ldl *s, const double *g, const double *r, double *x, double *lambda);
 
-/* Returns the rank margin at the last kkt_ldl_factor: the sine of the smallest angle between a row and the span of the
- * rows eliminated before it, in the metric of M⁻¹. The rank margin is valid even if kkt_ldl_factor failed because a row
- * depends on other rows. */
+/* Returns the rank margin at the last kkt_ldl_factor. The rank margin is the sine of the smallest angle between a row
+ * and the span of the rows eliminated before it, in the metric of M⁻¹. The rank margin is valid even if kkt_ldl_factor
+ * failed because a row depends on other rows. */
 double kkt_ldl_margin(const kkt_ldl *s);
 
 /* Returns the number of multiplications in a factorization. Tests use this number to check how the cost grows with the

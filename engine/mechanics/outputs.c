@@ -136,7 +136,7 @@ static graph_node virial_of(const hamel_equations *e) {
 }
 
 /* Returns the sum of all reactions on q_i that e->given does not contain. e->given contains the forces λ (D_i − A_ci)
- * of servo-constraints, so the sum contains λ A_ci for these constraints, as for ideal constraints. */
+ * of servo-constraints. The sum therefore contains λ A_ci for these constraints, as for ideal constraints. */
 static graph_node remaining_reaction(const hamel_equations *e, int32_t i) {
     graph *g = e->system->graph;
     graph_node sum = graph_number(g, 0);

@@ -58,8 +58,9 @@ static bool add_row(drift_rows *d, graph_node f, const graph_node *zeros) {
     return graph_status(g) == HAMEL_OK;
 }
 
-/* Returns the reason why h* is undefined for the constraints, or NULL if events do not change the constraints and no
- * constraint contains accelerations. *pointer becomes the JSON pointer of the event or constraint. */
+/* Returns the reason why h* is undefined for the constraints. Returns NULL if events do not change the constraints and
+ * no constraint contains accelerations. If a reason is returned, *pointer is the JSON pointer of the event or
+ * constraint. */
 static const char *find_obstacle(const hamel_equations *e, const char **pointer) {
     const hamel_system *s = e->system;
     for (size_t k = 0; k < s->event_count; k++) {

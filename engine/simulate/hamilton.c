@@ -356,8 +356,9 @@ static hamel_status integrate_to(check *k, double t) {
     return status;
 }
 
-/* Integrates the motion from the start to k->to->stop, or to the first event that changes the motion or ends the run.
- * k->to->stop is then set to the time of this event. If `measure` is true, also evaluates the integrals. */
+/* Integrates the motion from the start to k->to->stop. If an event changes the motion or ends the run earlier, the
+ * integration ends there, and k->to->stop becomes the time of this event. If `measure` is true, also evaluates the
+ * integrals. */
 static hamel_status run(check *k, bool measure) {
     trajectory *l = &k->main;
     bool ended = false;

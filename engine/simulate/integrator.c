@@ -18,8 +18,9 @@ static const double STABILIZATION = 0.02;
  * multistep.c lists the errors for a factor of 0.1. */
 static const double SAFETY_NEAR_SINGULARITY = 0.1;
 /* First step of collocation, relative to the last step: LONGER after a Runge–Kutta method, MUCH_LONGER after a
- * multistep method. Order 20 allows longer steps than the order 8 of DOP853. Steps of multistep methods are about ten
- * times shorter than steps of DOP853. The error test shortens a step that is too long. */
+ * multistep method. Order 20 allows longer steps than the order 8 of DOP853, and much longer steps than multistep
+ * methods. Both factors are estimates. If a factor is too large, the error test rejects and shortens the first step. If
+ * it is too small, collocation takes more steps until the step size has grown. */
 static const double LONGER = 2, MUCH_LONGER = 20;
 /* Part of the largest rank margin above which the suspended method resumes. The value is above 0.1, at which
  * collocation starts, so that the methods do not alternate. */

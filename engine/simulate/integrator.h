@@ -62,8 +62,8 @@ struct integrator {
     variables *variables;
     bool plain;            /* whether w = q' */
     size_t n, state_count; /* n: length of q; state_count: length of (q, w) */
-    double *atol;          /* state_count: tolerances of (q, w) */
-    double *scratch;       /* 2n, for projections */
+    double *atol;          /* length state_count: absolute tolerances of (q, w) */
+    double *scratch;       /* length 2n, for projections */
     double *acceleration, *lambda;
     double *wanted_lambda; /* the array lambda, or NULL if the right-hand side does not need multipliers */
     double start_energy;   /* largest energy tolerance at any start or restart */

@@ -1,8 +1,8 @@
 /* members_vec8_events.c — members with events in SIMD lanes.
  *
- * Each member has a run of its own (run_int.h), which starts the member, searches the steps in which an event may
+ * Each member has a run of its own (run_int.h). The run starts the member, searches the steps in which an event may
  * happen, applies events, and ends the member. The other steps are taken in a lane. After the start and after each
- * event the lane continues from the state of the run; before a search the run receives the step that the lane has
+ * event, the lane continues from the state of the run. Before a search, the run receives the step that the lane has
  * taken, with all counts and histories of the integration. While other constraints act than at the start, the run takes
  * its steps alone. */
 #include "engine/simulate/members_vec8_int.h"

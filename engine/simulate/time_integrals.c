@@ -74,8 +74,8 @@ static hamel_status estimate_noise(const time_integrals *w, interval at, integra
 }
 
 /* Sets w->part[i] to the integral of function i by Kronrod's rule, and *size to the integral of its absolute value.
- * Returns the error estimate of QUADPACK (routine qk15): a power 1.5 of the scaled difference between the rules, which
- * approximates the error of Kronrod's rule, but at least the rounding error. */
+ * Returns the error estimate of QUADPACK's routine qk15, which approximates the error of Kronrod's rule. The estimate
+ * is a power 1.5 of the scaled difference between the rules, but at least the rounding error. */
 static double apply_rules(const time_integrals *w, size_t i, double half, double *size) {
     double middle = w->points[MIDDLE * w->count + i];
     double kronrod = KRONROD[PAIRS] * middle, gauss = GAUSS[PAIRS / 2] * middle,

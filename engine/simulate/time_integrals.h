@@ -1,9 +1,10 @@
 /* time_integrals.h — integrates functions of the motion over time, from the start of the run.
  *
  * The integrals are not part of the integrated state, so they do not influence the steps. In each step, the functions
- * are evaluated on the dense output. Gauss's rule with 7 points and Kronrod's rule with 15 points are compared. An
- * interval is halved until the rules agree within `rtol` times the integral of the absolute value over the step, or
- * within the rounding noise of the function. */
+ * are evaluated on the dense output. Gauss's rule with 7 points and Kronrod's rule with 15 points are compared, which
+ * gives an error estimate. An interval is halved until the estimate is at most the sum of two bounds. The first bound
+ * is `rtol` times the integral of the absolute value over the step. The second bound is the rounding noise of the
+ * function times the length of the interval. */
 #pragma once
 
 #include "engine/base/arena.h"

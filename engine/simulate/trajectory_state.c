@@ -172,8 +172,9 @@ static bool reads_motion(const program *p) {
     return (program_depends(p) & motion) != 0;
 }
 
-/* Returns true if a row or check needs accelerations and multipliers: outputs, events or sensitivities use them, a
- * singular configuration is near, or the equations of motion have not been verified since the last step. */
+/* Returns true if a row or check needs accelerations and multipliers because outputs, events or sensitivities use them.
+ * Also returns true near a singular configuration, and if the equations of motion have not been verified since the last
+ * step. */
 static bool needs_motion(const trajectory *l) {
     const hamel_model *model = l->model;
     return !l->integrator || l->integrator->near_singularity || l->integrator->steps != l->verified_steps ||

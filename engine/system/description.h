@@ -153,7 +153,7 @@ typedef struct hamel_joint {
     hamel_family family;
 } hamel_joint;
 
-/* Coulomb friction at a point on which a constraint presses. */
+/* Coulomb friction at the sliding point of a constraint, which is the point on which the reaction acts. */
 typedef struct hamel_friction {
     const char *pointer;                 /* NULL: the constraint has no friction */
     hamel_expression coefficient, limit; /* `coefficient` is μ; `limit` is the static μ, by default also μ */

@@ -1,5 +1,5 @@
-/* events.c — declares events: the coordinates that they set, the constraints that they activate, deactivate or enforce
- * by an impulse, and the points and coordinates that their percussions strike.
+/* events.c — declares events. An event sets coordinates, and activates or deactivates constraints, or enforces them by
+ * an impulse. The percussions of an event act on points and coordinates.
  *
  * The equation of an impulse becomes a constraint that is active only during the impulse. These constraints follow all
  * declared constraints, so the indices of declared constraints do not change. */

@@ -121,7 +121,7 @@ static size_t candidates(friction_work *w, const system_constraint *c, int32_t l
     return count;
 }
 
-/* Returns the index of the element on which the constraint presses, or −1 after adding an error. */
+/* Returns the index of the element at the sliding point of the constraint, or −1 after adding an error. */
 static int32_t pressed(friction_work *w, const system_constraint *c, const hamel_friction *f, const loop_scope *scope) {
     hamel_system *s = w->s;
     if (f->on.name) return located_end(s, &f->on, scope);

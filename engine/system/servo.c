@@ -28,9 +28,9 @@ static bool is_nonsmooth(hamel_system *s, graph_node f) {
     return false;
 }
 
-/* Adds an error and returns false if c is inactive at the start, if its equation may jump or have a kink, or if the
- * system has friction or nonideal constraints. Impacts, jumps, friction and nonideal reactions are defined by gradients
- * of constraints. */
+/* Returns false after adding an error if c is inactive at the start, or if its equation may jump or have a kink. Also
+ * returns false after adding an error if the system has friction or nonideal constraints. Impacts, jumps, friction and
+ * nonideal reactions are defined by gradients of constraints. */
 static bool may_have_direction(hamel_system *s, const system_constraint *c) {
     if (c->inactive) return refuse_direction(s, c, "it is not active from the start");
     if (c->described->nonideal.count || c->described->friction.pointer)

@@ -186,8 +186,8 @@ typedef enum interaction_kind {
     INTERACTION_COUPLE   /* joint: couple first × second on ends[0] */
 } interaction_kind;
 
-/* The point at which the opposite forces of a joint act: the origin of each end, the origin of the first or of the
- * second end, or the position `second`. */
+/* The point at which the opposite forces of a joint act. It is the origin of each end, the origin of the first or of
+ * the second end, or the position `second`. */
 typedef enum interaction_point { AT_EACH_ORIGIN, AT_FIRST_ORIGIN, AT_SECOND_ORIGIN, AT_GIVEN_POINT } interaction_point;
 
 /* The interaction that an element or a joint adds. Vectors have inertial components. The force or couple of a joint on

@@ -168,9 +168,9 @@ static size_t name_character(const lexer *l) {
     return c >= 0x80 ? letter_length(l, &message) : 0;
 }
 
-/* Skips a point in a dotted name. Returns false without skipping if the current byte is not a point followed by a name
- * character. */
-static bool skip_point(lexer *l) {
+/* Skips a dot in a dotted name. Returns false without skipping if the current byte is not a dot, or if no name
+ * character follows the dot. */
+static bool skip_dot(lexer *l) {
     if (peek(l, 0) != '.') return false;
     lexer after = *l;
     skip(&after, 1);
@@ -184,7 +184,7 @@ static token read_name(lexer *l, bool dotted) {
     token t = {.kind = TOKEN_NAME, .text = l->at, .column = l->column};
     do
         for (size_t bytes; (bytes = name_character(l)) > 0; l->column++) l->at += bytes;
-    while (dotted && skip_point(l));
+    while (dotted && skip_dot(l));
     t.length = (uint32_t)(l->at - t.text);
     return t;
 }
@@ -243,5 +243,5 @@ token lexer_next_dotted(lexer *l) {
 }
 
 token lexer_next_suffix(lexer *l) {
-    return skip_point(l) ? read_name(l, true) : (token){.kind = TOKEN_NAME, .text = l->at, .column = l->column};
+    return skip_dot(l) ? read_name(l, true) : (token){.kind = TOKEN_NAME, .text = l->at, .column = l->column};
 }

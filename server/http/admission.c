@@ -21,7 +21,8 @@ static void refuse_token(request *r, const char *authorization) {
     metrics_reject(r->services->metrics, REJECT_TOKEN);
     if (authorization && too_many_failures(r, &seconds)) {
         retry_after(r, seconds);
-        reply_problem(r, 429, "too-many-requests", "Too many requests", "too many wrong tokens from this address");
+        reply_problem(r, 429, "too-many-requests", "Too many requests",
+                      "too many invalid tokens from this address; retry later with a valid token");
         return;
     }
     r->reply.challenge = authorization ? "Bearer realm=\"hamel\", error=\"invalid_token\"" : "Bearer realm=\"hamel\"";

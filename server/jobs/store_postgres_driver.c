@@ -106,9 +106,9 @@ static void note_reach(postgres_store *s, const pg_connection *c, bool reached) 
                              log_text("message", reached ? "the database responds again" : c->message)));
 }
 
-/* Sets timeouts: a stopped node must not hold locks, and no node may wait forever for the locks of another node. Plans
- * look up single rows by an index: a plan that reads a whole table is fast only as long as the table is small, and
- * PostgreSQL keeps the plans of prepared statements. */
+/* Sets timeouts, because a stopped node must not hold locks, and no node may wait forever for the locks of another
+ * node. Makes PostgreSQL look up single rows by an index where possible. A plan that reads a whole table is fast only
+ * as long as the table is small, and PostgreSQL keeps the plans of prepared statements. */
 static const char session[] = "SET standard_conforming_strings=on; SET statement_timeout='60s'; SET lock_timeout='10s';"
                               "SET idle_in_transaction_session_timeout='15s'; SET client_min_messages=warning;"
                               "SET synchronous_commit=on; SET enable_seqscan=off; SET enable_hashjoin=off;"

@@ -62,8 +62,8 @@ typedef struct run_cost {
     double seconds, error, steps;
 } run_cost;
 
-/* Returns the time of `mine` divided by the time of `other` at the same error, as the median over the runs of `mine`
- * whose errors lie between errors of adjacent runs of `other`. Times between these are interpolated. Returns 0 if there
- * are no such runs. `count` is at most RUN_COSTS. */
+/* Returns the time of `mine` divided by the time of `other` at the same error. The result is the median over the runs
+ * of `mine` whose errors lie between errors of adjacent runs of `other`. Times of `other` are interpolated between the
+ * adjacent runs. Returns 0 if `mine` has no such runs. `count` is at most RUN_COSTS. */
 enum { RUN_COSTS = 32 };
 double ratio_at_equal_error(const run_cost *mine, const run_cost *other, size_t count);

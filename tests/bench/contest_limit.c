@@ -1,8 +1,8 @@
 /* contest_limit.c — DOP853 around the hand-written equations: the fastest program that a person would write.
  *
  * The sums over stages are those of hamel's stepper (dop853_template.h). The rest is the program DOP853 of Hairer,
- * Nørsett & Wanner, Solving Ordinary Differential Equations I, Springer 1993, II.5, with the dense output of II.6:
- * states are neither projected nor checked. */
+ * Nørsett & Wanner, Solving Ordinary Differential Equations I, Springer 1993, II.5, with the dense output of II.6.
+ * States are neither projected nor checked. */
 #include "engine/simulate/methods/dop853_scalar.h"
 #include "tests/bench/contest.h"
 

@@ -180,7 +180,7 @@ static void *submit_with_key(void *context) {
     return NULL;
 }
 
-static void the_same_key_at_all_nodes_simultaneously_creates_one_job(void **state) {
+static void simultaneous_requests_with_the_same_key_at_all_nodes_create_one_job(void **state) {
     enum { CLIENTS = 30 };
     pthread_t threads[CLIENTS];
     same_key asked[CLIENTS];
@@ -325,7 +325,7 @@ int main(void) {
         WITH_QUEUE(a_lease_is_renewed_while_a_change_waits),
         WITH_QUEUE(a_job_that_crashes_its_nodes_fails_and_others_continue),
         WITH_QUEUE(a_job_is_canceled_through_any_node),
-        WITH_QUEUE(the_same_key_at_all_nodes_simultaneously_creates_one_job),
+        WITH_QUEUE(simultaneous_requests_with_the_same_key_at_all_nodes_create_one_job),
         WITH_QUEUE(many_jobs_of_one_owner_do_not_delay_the_only_job_of_another),
         WITH_QUEUE(a_worker_serves_the_queue_until_it_is_idle_or_stopped),
         WITH_QUEUE(passwords_are_never_printed),

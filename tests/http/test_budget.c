@@ -202,7 +202,8 @@ static void a_submission_yields_its_slot(void **state) {
     free(body);
 }
 
-/* A job has no stream but also uses CPU slots. */
+/* No client reads a response while a job runs, but the job uses a CPU slot. Two endless jobs must yield their slots to
+ * the runs of another token. */
 static void jobs_yield_their_slots(void **state) {
     (void)state;
     test_daemon d;

@@ -205,9 +205,9 @@ static void knife_row(const ne_system *s, rows *all, const ne_joint *j) {
     add_linear(new_row(all, -dot(du, b->v)), j->a.body, 1, u);
 }
 
-/* Adds the row (n·p)'' = 0. The constraint keeps the joint's point p at the height n·p above a plane at rest with the
- * normal n. The friction force −μ |λ| v_t/√(|v_t|² + ε²) acts at the point p; v_t is the tangential velocity of p, and
- * ε is the regularization. */
+/* Adds the row (n·p)'' = 0, where p is the position of the joint's point, and n is the normal of a plane at rest. The
+ * constraint keeps the distance of the point from the plane constant. The friction force −μ |λ| v_t/√(|v_t|² + ε²) acts
+ * at the point. Here v_t is the tangential velocity of the point, and ε is the regularization. */
 static void plane_row(const ne_system *s, rows *all, const ne_joint *j) {
     double *row = point_row(s, all, j, j->axis, 0), *push = all->push[all->count - 1], v[3], rho[3], moment[3];
     (void)row;

@@ -276,7 +276,7 @@ static bool judge_run(reference_case *c) {
     return judge_invariants(c) && judge_end(c);
 }
 
-/* Compares the rows of each formulation with each method that the case lists. */
+/* Runs each listed formulation with each listed method, and compares the rows with the expected values. */
 static bool judge_ways(reference_case *c) {
     const cJSON *ways = cJSON_GetObjectItemCaseSensitive(c->expected, "ways"), *formulation, *method;
     cJSON_ArrayForEach(formulation, cJSON_GetObjectItemCaseSensitive(ways, "formulations")) {

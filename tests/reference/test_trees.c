@@ -1,8 +1,9 @@
 /* test_trees.c — random trees of bodies with revolute joints, described by nested frames and by joint constraints
  * (revolute_tree.h).
  *
- * Both descriptions share the kinematics of the fixture only. For equal states they must have equal accelerations, and
- * equal initial states must lead to equal motions. The bound is 1e-9 relative to the largest acceleration. */
+ * At equal states, both descriptions must give equal accelerations: the bound is 1e-9 of the largest acceleration. From
+ * equal initial states, both must give equal motions: the centres may differ by 1e-9. The descriptions share only
+ * the kinematics of revolute_tree.h. */
 #include "api/simulate.h"
 #include "engine/base/random.h"
 #include "engine/dynamics/dynamics.h"

@@ -23,6 +23,7 @@ typedef struct published_length {
 
 published_length published_measure(const char *expression);
 
-/* The test fails if the line of `name` has more terms after expansion than the equation `wanted` of the source, or more
- * words as written than `wanted` has after expansion. Expansion allows for common factors, by which sources divide. */
+/* The test fails if the line of `name` has more terms after expansion than the equation `wanted` of the source. It also
+ * fails if the line has more words as written than `wanted` has after expansion. Expansion allows for common factors,
+ * by which sources divide. */
 void published_compare_length(const char *text, const char *name, const char *wanted);

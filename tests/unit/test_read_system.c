@@ -125,7 +125,7 @@ static void maps_and_lists_of_expressions_are_the_same(void **state) {
     close_fixture(&f);
 }
 
-static void a_family_may_be_an_object(void **state) {
+static void an_object_may_define_the_ranges_of_a_family(void **state) {
     (void)state;
     fixture f;
     expect_read(&f, "{'hamel':1,'simulation':{'stop':1},"
@@ -509,7 +509,7 @@ int main(void) {
         cmocka_unit_test(the_smallest_system_is_read),
         cmocka_unit_test(parameters_are_numbers_expressions_or_objects),
         cmocka_unit_test(maps_and_lists_of_expressions_are_the_same),
-        cmocka_unit_test(a_family_may_be_an_object),
+        cmocka_unit_test(an_object_may_define_the_ranges_of_a_family),
         cmocka_unit_test(physical_properties_are_read),
         cmocka_unit_test(bodies_and_points_on_them_are_read),
         cmocka_unit_test(links_loads_and_joints_are_read),

@@ -230,7 +230,7 @@ static void a_result_too_large_for_one_document_is_rejected_with_a_reason(void *
     }
 }
 
-static void a_problem_before_the_header_is_still_a_document(void **state) {
+static void a_problem_before_the_header_is_written_as_a_complete_json_document(void **state) {
     (void)state;
     store s;
     row_writer *w = open_writer(&s, "json");
@@ -320,7 +320,7 @@ int main(void) {
         cmocka_unit_test(npy_names_beyond_ascii_need_version_3),
         cmocka_unit_test(an_error_of_the_sink_ends_the_writing),
         cmocka_unit_test(a_result_too_large_for_one_document_is_rejected_with_a_reason),
-        cmocka_unit_test(a_problem_before_the_header_is_still_a_document),
+        cmocka_unit_test(a_problem_before_the_header_is_written_as_a_complete_json_document),
         cmocka_unit_test(accept_headers_choose_the_format),
         cmocka_unit_test(formats_are_found_by_name_and_media_type),
         cmocka_unit_test(numbers_read_back_to_the_same_double),

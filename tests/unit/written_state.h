@@ -21,8 +21,8 @@ bool written_find_state(const hamel_model *model, uint64_t *seed, written_state 
 void written_replace_points(char *text);
 
 /* Opens the example with the definitions in the text. Returns false if a definition contains a multiplier, which is
- * allowed only in outputs, or if the text contains the derivative of a table or an ideal reaction, which written_read
- * does not support. */
+ * allowed only in outputs. Also returns false if the text contains the derivative of a table or an ideal reaction,
+ * which written_read does not support. */
 bool written_open_with_definitions(written_example *e, const written_example *from, const char *text);
 
 /* Returns the value of `expression` at the state `in`. If the expression has an error, the running test fails. */

@@ -358,7 +358,7 @@ static int say_usage(const char *message) {
 }
 
 /* Stores the expressions of --bracket and --canonical in `functions` and `options`. texts[0] and texts[1] are copies of
- * the values of these options, or NULL; the expressions point into the copies. Returns CLI_OK, or CLI_USAGE after
+ * the values of these options, or NULL. The expressions point into the copies. Returns CLI_OK, or CLI_USAGE after
  * reporting an error. */
 static int read_functions(char *const *texts, hamel_argument *functions, api_analysis_options *options) {
     static const char option[] = "--canonical";

@@ -112,8 +112,8 @@ enum { SINGULARITY_PARTS = 4 };
 /* Returns the number of the smallest of the samples. */
 int singularity_least(const double margin[SINGULARITY_PARTS + 1]);
 
-/* Returns true if the least rank margin is at an end of the step and the rank margins next to it do not indicate a zero
- * within the step. */
+/* Returns true if the least sample of the rank margin is at an end of the step, and the two samples next to it do not
+ * indicate a zero. A zero within the step is then unlikely. */
 bool singularity_is_monotonic(const double margin[SINGULARITY_PARTS + 1]);
 
 /* Sets *found to true if the reachable part of the last step contains a singular configuration. *t is then the time of
