@@ -60,6 +60,7 @@ static bool attempt(outcome (*perform)(work *w), work *w, const char *name, long
     fault_order(f, FAULT_MEMORY, nth, lasting, 0);
     outcome result = perform(w);
     long calls = fault_cancel(f, FAULT_MEMORY);
+    hamel_release_thread(); /* frees the memory that FLINT keeps for later calls */
     long leaked = atomic_load(&f->live) - before;
     if (result == WRONG || leaked != 0 || (calls < nth && result != WORKED))
         print_error("%s: if allocation %ld%s fails: %s, %ld blocks leaked; %.300s\n", name, nth,
