@@ -122,6 +122,11 @@ static bool run_integral(machine *m, const syntax_item *item, graph_node e) {
     if (graph_depends(g, e) & GRAPH_DEPENDS(SYMBOL_INTEGRAL))
         return machine_fault(m, item, "%s() may not contain another integral", quantity_text(item->op));
     if (!m->quantities || s->binder->waiting_count > 0) return machine_push(m, graph_number(g, 0), NULL);
+    if (binder_is_nonsmooth(s, e))
+        system_warn(s, m->pointer,
+                    "the integrand of %s() may have jumps or kinks, so the error of the integral may exceed the "
+                    "tolerances; set simulation.max_step to less than the time between jumps",
+                    quantity_text(item->op));
     graph_node sum = system_integral(s, e, m->pointer);
     if (item->op == QUANTITY_INTEGRAL) return machine_push(m, sum, NULL);
     graph_node elapsed = system_integral(s, graph_number(g, 1), m->pointer),

@@ -204,6 +204,7 @@ bool binder_need_table(hamel_system *s, int32_t table);
 void forces_dissipation(hamel_system *s);
 void forces_given(hamel_system *s); /* binds `generalized_forces` */
 void forces_nonideal(hamel_system *s);
+bool binder_is_nonsmooth(hamel_system *s, graph_node f); /* true if f contains a function with a jump or a kink */
 void servos_lower(hamel_system *s); /* servo.c: binds `direction` of constraints; call after constraints are bound */
 
 /* Binds a force, which may contain multipliers and reactions; the equations of all constraints must be set. */

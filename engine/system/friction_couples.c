@@ -89,6 +89,12 @@ static void add_couple(hamel_system *s, const system_contact *c, const hamel_exp
         system_fail(s, in->regularization.pointer, "the regularization is an angular speed and must not be negative");
         return;
     }
+    if (!pivots && s->dimension == 3 && f.regularization == 0 &&
+        !node_vector_is_zero(s->graph, s->binder->located[c->ends[1]].omega)) {
+        system_fail(s, e->pointer, "rolling friction on a surface that may rotate needs `regularization`");
+        hamel_suggest(s->error, "add \"regularization\", an angular speed below which the couple is reduced");
+        return;
+    }
     find_spin(s, c, axis, pivots, f.slip);
     for (int k = 0; k < 3; k++) f.normal[k] = graph_number(s->graph, k == (pivots ? (axis + 1) % 3 : axis));
     if (node_vector_is_zero(s->graph, f.slip)) {

@@ -16,8 +16,7 @@ static bool refuse_direction(hamel_system *s, const system_constraint *c, const 
                        c->name, reason);
 }
 
-/* Returns true if f contains a function that may have a jump or a kink. */
-static bool is_nonsmooth(hamel_system *s, graph_node f) {
+bool binder_is_nonsmooth(hamel_system *s, graph_node f) {
     static const graph_op ops[] = {GRAPH_ABS,  GRAPH_SIGN, GRAPH_MIN, GRAPH_MAX,  GRAPH_FLOOR,
                                    GRAPH_CEIL, GRAPH_MOD,  GRAPH_IF,  GRAPH_TABLE};
     graph_node *below;
@@ -35,7 +34,7 @@ static bool may_have_direction(hamel_system *s, const system_constraint *c) {
     if (c->inactive) return refuse_direction(s, c, "it is not active from the start");
     if (c->described->nonideal.count || c->described->friction.pointer)
         return refuse_direction(s, c, "it has `nonideal` or `friction`");
-    if (is_nonsmooth(s, c->equation))
+    if (binder_is_nonsmooth(s, c->equation))
         return refuse_direction(s, c, "its equation contains a function with kinks or jumps");
     for (size_t i = 0; i < s->binder->contact_count; i++)
         if (s->binder->contact_list[i].joint->friction.pointer) return refuse_direction(s, c, "a joint has `friction`");
