@@ -15,7 +15,7 @@
 double *forces_values(const analysis *a, const start_motion *s, const double *lambda, const graph_node *nodes,
                       size_t count) {
     program_inputs in = model_inputs(a->model, &s->t, s->q, s->v, s->a, lambda, s->a);
-    graph_point point = {{0}, {0}};
+    graph_point point = {{0}, {0}, {0}};
     double *values = arena_doubles(a->memory, count);
     in.values[SYMBOL_IDEAL] = s->ideal;
     in.values[SYMBOL_NONIDEAL] = s->nonideal;

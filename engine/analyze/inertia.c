@@ -161,7 +161,7 @@ static hamel_status evaluate_element(analysis *a, const system_located *e, mass_
     double values[NODES];
     list_nodes(a->system, e, nodes);
     program_inputs in = model_inputs(a->model, &a->start.t, a->start.q, a->start.v, NULL, NULL, NULL);
-    graph_point point = {{0}, {0}};
+    graph_point point = {{0}, {0}, {0}};
     memcpy(point.values, in.values, sizeof point.values);
     if (!graph_values(a->system->graph, nodes, NODES, &point, values, NULL)) return analysis_no_memory(a);
     for (size_t k = 0; k < NODES; k++)

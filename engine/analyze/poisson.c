@@ -93,7 +93,7 @@ static hamel_status bind_functions(phase_space *s) {
 static graph_point initial_point(phase_space *s) {
     const hamel_system *system = s->a->system;
     double *q = arena_doubles(s->a->memory, 2 * s->a->n), *v = q + s->a->n;
-    graph_point point = {{0}, {0}};
+    graph_point point = {{0}, {0}, {0}};
     for (size_t i = 0; q && i < s->a->n; i++) {
         q[i] = i < s->n ? system->coordinates[i].initial : 1;
         v[i] = 1;

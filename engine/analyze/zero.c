@@ -24,7 +24,7 @@ bool zero_test_add(analysis *a, graph_node node, bool *nonzero, uint64_t *beyond
 graph_point sample_point(const analysis *a, const sample *at, bool free_velocities) {
     program_inputs in =
         model_inputs(a->model, &at->t, at->q, free_velocities ? at->free_v : at->v, at->a, at->lambda, at->a);
-    graph_point point = {{0}, {0}};
+    graph_point point = {{0}, {0}, {0}};
     in.values[SYMBOL_NONIDEAL] = at->nonideal;
     in.values[SYMBOL_IDEAL] = at->nonideal;
     memcpy(point.values, in.values, sizeof point.values);

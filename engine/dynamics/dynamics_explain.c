@@ -114,7 +114,7 @@ static bool explain_singular_angles(const dynamics *k, hamel_error *error) {
     const system_angles *found = NULL;
     double least = SINGULAR_SINE;
     program_inputs in = model_inputs(k->model, &k->t, k->q, k->v, NULL, NULL, NULL);
-    graph_point at = {{0}, {0}};
+    graph_point at = {{0}, {0}, {0}};
     memcpy(at.values, in.values, sizeof at.values);
     for (size_t i = 0; i < s->angles_count; i++) {
         double sine = INFINITY;

@@ -74,7 +74,7 @@ static hamel_status find_rounding(nearest *w, bool position, double scaled, bool
     const graph_node *nodes =
         model->dynamics.nodes + (position ? model->dynamics.at_position : model->dynamics.at_velocity);
     program_inputs in = discrete_state_inputs(&k->discrete_state, &k->t, k->q, k->v, NULL, NULL);
-    graph_point point = {{0}, {0}};
+    graph_point point = {{0}, {0}, {0}};
     *rounding = true;
     for (size_t c = 0; c < model->m; c++) *rounding = *rounding && dynamics_scaled(k, c, position) <= scaled;
     if (*rounding) return HAMEL_OK;

@@ -151,24 +151,12 @@ bool written_row(written *w, graph_node *row, graph_node f, graph_node right, co
     return true;
 }
 
-/* Extends the initial velocities to all velocity symbols, because the graph is evaluated with all its symbols. */
-static bool extend_velocities(written *w) {
-    size_t count = w->n + w->extra_count;
-    double *v = arena_grow(w->memory, w->velocities, &w->velocity_capacity, count, sizeof *v);
-    if (!v) return false;
-    for (size_t k = w->velocity_count; k < count; k++) v[k] = k < w->n ? w->model->v0[k] : 0;
-    w->velocities = v;
-    w->velocity_count = count;
-    w->start.values[SYMBOL_VELOCITY] = v;
-    return true;
-}
-
 int32_t written_symbol(written *w, const char *name) {
     const char **names = arena_grow(w->memory, w->extra_names, &w->extra_capacity, w->extra_count + 1, sizeof *names);
     if (!names) return -1;
     w->extra_names = names;
-    names[w->extra_count++] = name;
-    return extend_velocities(w) ? (int32_t)(w->n + w->extra_count - 1) : -1;
+    names[w->extra_count] = name;
+    return (int32_t)(w->n + w->extra_count++);
 }
 
 graph_node written_energy(written *w, bool *natural) {
@@ -406,7 +394,9 @@ bool written_prepare(written *w) {
     w->start.values[SYMBOL_PARAMETER] = w->model->parameters;
     w->start.values[SYMBOL_TIME] = &w->model->settings.start;
     w->start.values[SYMBOL_COORDINATE] = w->model->q0;
-    return extend_velocities(w) && omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w);
+    w->start.values[SYMBOL_VELOCITY] = w->model->v0;
+    w->start.count[SYMBOL_VELOCITY] = w->n;
+    return omit_resting(w) && add_reactions(w) && add_nonideal(w) && add_inertia(w);
 }
 
 bool written_finish(written *w) {

@@ -60,10 +60,7 @@ typedef struct written {
     size_t part_count;
     const char **extra_names; /* names of velocities n, n + 1, ... */
     size_t extra_count, extra_capacity;
-    graph_point start; /* the initial state, at which pivots are compared */
-    double
-        *velocities; /* velocities[velocity_count]: initial velocities of all velocity symbols; 0 for extra symbols */
-    size_t velocity_count, velocity_capacity;
+    graph_point start;       /* the initial state, at which pivots are compared */
     const char *shared_name; /* prefix of the names of common subexpressions: "z" for z1, z2, ... */
     graph_node *reactions;   /* reactions[n]: Σ λ_c A_ci */
     graph_node *inertia;     /* inertia[n]: d/dt ∂L/∂q'_i − ∂L/∂q_i */

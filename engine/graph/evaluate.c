@@ -29,7 +29,8 @@ static double spread(const graph *g, graph_op op, double value, const double *x,
 
 static void evaluate_symbol(const graph_cell *cell, const graph_point *at, double *value, double *error) {
     const double *values = at->values[cell->kind];
-    *value = values ? values[cell->as.index] : 0;
+    size_t index = (size_t)cell->as.index, count = at->count[cell->kind];
+    *value = values && (count == 0 || index < count) ? values[index] : 0;
     *error = at->error[cell->kind] * fmax(1, fabs(*value));
 }
 

@@ -220,11 +220,13 @@ hamel_status graph_expand_angle_sums(graph *g, graph_node *roots, size_t count) 
 
 /* --- evaluate.c -------------------------------------------------------------------------------------------------- */
 
-/* Values of symbols by kind and index. If the array of a kind is NULL, the values of its symbols are 0. Each kind has
- * one error bound, relative to max(1, |value|). */
+/* Values of symbols by kind and index. If the array of a kind is NULL, the values of its symbols are 0. If `count` of a
+ * kind is not 0, symbols with the index `count` or above have the value 0. Each kind has one error bound, relative to
+ * max(1, |value|). */
 typedef struct graph_point {
     const double *values[SYMBOL_KIND_COUNT];
     double error[SYMBOL_KIND_COUNT];
+    size_t count[SYMBOL_KIND_COUNT];
 } graph_point;
 
 /* Computes value[i] of every node i ≤ last, and a first-order bound error[i] on the rounding error. Both arrays have

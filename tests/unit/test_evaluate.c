@@ -19,7 +19,7 @@ static outcome evaluate(const char *text, double error) {
     fixture_open(&f, "`coordinates`: [`x`, `y`], `kinetic_energy`: `x'^2 + y'^2`,"
                      "`tables`: {`T`: {`x`: [0, 2, 4], `y`: [1, 5, 7]}}");
     const double q[] = {3, 0.1}, v[] = {2, 0};
-    graph_point at = {{0}, {0}};
+    graph_point at = {{0}, {0}, {0}};
     graph_node node = fixture_node(&f, text);
     at.values[SYMBOL_COORDINATE] = q;
     at.values[SYMBOL_VELOCITY] = v;

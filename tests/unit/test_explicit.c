@@ -224,7 +224,7 @@ typedef struct moving_state {
 } moving_state;
 
 static double value_at(const parsed *p, graph_node node, const moving_state *x) {
-    graph_point at = {{0}, {0}};
+    graph_point at = {{0}, {0}, {0}};
     double value = 0;
     at.values[SYMBOL_PARAMETER] = p->example.model->parameters;
     at.values[SYMBOL_TIME] = &x->t;
