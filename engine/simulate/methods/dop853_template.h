@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sum_block)(const 
                                                                           const DOP853_REAL *factor, const size_t *at,
                                                                           size_t i, size_t width,
                                                                           const DOP853_REAL *from, DOP853_REAL *out) {
-    DOP853_REAL sum[DOP853_BLOCK];
+    DOP853_REAL sum[DOP853_BLOCK > DOP853_PAIR ? DOP853_BLOCK : DOP853_PAIR];
     for (size_t e = 0; e < width; e++) sum[e] = (DOP853_REAL){0};
     DOP853_UNROLL
     for (size_t j = 0; j < used; j++)
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void DOP853_NAME(_sums_block)(const
                                                                            DOP853_REAL (*factor)[DOP853_ROWS],
                                                                            const size_t *at, size_t i, size_t width,
                                                                            size_t rows, DOP853_REAL *const *out) {
-    DOP853_REAL sum[DOP853_ROWS][DOP853_BLOCK];
+    DOP853_REAL sum[DOP853_ROWS][DOP853_BLOCK > DOP853_PAIR ? DOP853_BLOCK : DOP853_PAIR];
     for (size_t r = 0; r < rows; r++)
         for (size_t e = 0; e < width; e++) sum[r][e] = (DOP853_REAL){0};
     for (size_t j = 0; j < used; j++)
